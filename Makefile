@@ -1,0 +1,38 @@
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.PHONY: setup demo dev test lock
+
+# Installs into .venv, and again only when the lock file or pyproject.toml changed.
+setup: $(INSTALLED)
+
+# Builds the round, evaluates the scripted agents, prints the leaderboard and writes the report.
+demo: $(INSTALLED)
+	@$(BIN)/abstain demo
+
+# Serves the Dagster UI on this machine.
+dev: $(INSTALLED)
+	@$(BIN)/abstain dev
+
+test: $(INSTALLED)
+	@$(BIN)/ruff check
+	@$(BIN)/mypy
+	@$(BIN)/pytest --quiet
+
+# Resolves all dependencies anew; needs uv.
+lock:
+	uv pip compile pyproject.toml --group dev --universal --generate-hashes --no-emit-index-url --no-header --no-strip-extras \
+	  --no-annotate -o requirements.lock
+
+$(INSTALLED): requirements.lock pyproject.toml
+	@set -e; \
+	for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	  if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$python; break; fi; \
+	done; \
+	[ -n "$$found" ] || { echo "Python 3.11 or newer is needed." >&2; exit 1; }; \
+	$$found -m venv $(VENV) || { echo "Making $(VENV) failed. On Debian and Ubuntu, run: apt-get install $$found-venv" >&2; exit 1; }
+	@echo "Installing into $(VENV) (once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@

@@ -1,0 +1,1 @@
+"""Environments as a stage: the gates every environment passes, whoever wrote it."""

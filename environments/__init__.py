@@ -1,0 +1,1 @@
+"""Sandbox environments: one folder each, plus the `runtime` they all run on."""

@@ -1,0 +1,1 @@
+"""One customer's bank: accounts with their ledger, payees, cards, scheduled payments, statements and kept papers."""

@@ -1,0 +1,1 @@
+"""Travellers, documents, flights, bookings and tickets at one travel agency."""

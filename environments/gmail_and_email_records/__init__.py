@@ -1,0 +1,1 @@
+"""A mailbox: messages with their attachments, drafts, labels and contacts of one person."""

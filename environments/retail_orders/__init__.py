@@ -1,0 +1,1 @@
+"""Customers, orders, products, shipments, returns and refunds of one online shop."""

@@ -1,0 +1,92 @@
+"""The DuckDB database built from the lake's files."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from abstain_assets.errors import BadInput, LakeError
+from abstain_assets.tables import TABLES
+
+Signature = list[tuple[str, int, int]]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The result of a query."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    def records(self) -> list[dict[str, Any]]:
+        """One mapping per row."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+
+def build_database(target: Path, files: Mapping[str, Sequence[Path]]) -> None:
+    """Build a database of all tables at a path that does not exist yet.
+
+    Raises:
+        LakeError: DuckDB cannot write the database or read a file.
+    """
+    held = _signature(files)  # taken first: a file replaced while we read makes the database stale, never wrongly current
+    try:
+        with duckdb.connect(str(target)) as connection:
+            connection.execute("BEGIN")
+            for name, table in TABLES.items():
+                connection.execute(f"CREATE TABLE {name} ({table.ddl})")
+                if files[name]:
+                    paths = [str(path) for path in files[name]]
+                    connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM read_parquet(?)", [paths])
+                connection.execute(f"COMMENT ON TABLE {name} IS {_quoted(table.sentence)}")
+            connection.execute("CREATE SCHEMA lake")
+            connection.execute("CREATE TABLE lake.files (path VARCHAR, size BIGINT, modified_ns BIGINT)")
+            columns = [list(column) for column in zip(*held, strict=True)]
+            connection.execute("INSERT INTO lake.files SELECT unnest(?), unnest(?), unnest(?)", columns)
+            connection.execute("COMMIT")
+            connection.execute("CHECKPOINT")  # closing would do it too, but says nothing when the disk is full
+    except duckdb.Error as error:
+        raise LakeError(f"cannot build {target.parent / 'abstain.duckdb'}: {error}. The old one is still there.") from error
+
+
+def is_current(database: Path, files: Mapping[str, Sequence[Path]]) -> bool:
+    """Whether a database exists and holds exactly these files, none of them changed since."""
+    if not database.exists():
+        return False
+    try:
+        with duckdb.connect(str(database), read_only=True) as connection:
+            held = connection.execute("SELECT path, size, modified_ns FROM lake.files ORDER BY path").fetchall()
+    except duckdb.Error:
+        return False  # a damaged cache is rebuilt
+    return held == _signature(files)
+
+
+def run_query(database: Path, sql: str) -> Answer:
+    """Run one query that can neither write nor reach other files.
+
+    Raises:
+        BadInput: the query is wrong or not allowed.
+    """
+    try:
+        with duckdb.connect(str(database), read_only=True) as connection:
+            connection.execute("SET enable_external_access = false")
+            connection.execute("SET lock_configuration = true")
+            result = connection.execute(sql)
+            columns = tuple(item[0] for item in result.description or ())
+            return Answer(columns, tuple(result.fetchall()))
+    except duckdb.Error as error:
+        raise BadInput(f"the query failed: {error}") from error
+
+
+def _signature(files: Mapping[str, Sequence[Path]]) -> Signature:
+    found = [("", len(TABLES), 0)]
+    for path in sorted(path for paths in files.values() for path in paths):
+        status = path.stat()
+        found.append((str(path), status.st_size, status.st_mtime_ns))
+    return found
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,48 @@
+"""What is installed works away from the repository: the built wheel holds the packages, and they import."""
+
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "."]
+    subprocess.run([*command, "--wheel-dir", str(target)], cwd=ROOT, check=True, capture_output=True, text=True)
+    return next(target.glob("*.whl"))
+
+
+def test_the_wheel_holds_every_module_and_data_file(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        held = {name for name in archive.namelist() if ".dist-info/" not in name}
+    packages = ("abstain_assets", "environments", "resources")
+    expected = {
+        str(path.relative_to(ROOT))
+        for package in packages
+        for path in (ROOT / package).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert held == expected
+
+
+def test_the_installed_wheel_imports_and_answers(wheel: Path, tmp_path: Path) -> None:
+    """Dependencies are lent by this environment; the packages come from the wheel alone."""
+    home = tmp_path / "venv"
+    venv.create(home, with_pip=True)
+    python = home / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", wheel], check=True, capture_output=True)
+    site = next(home.glob("lib/python*/site-packages"))
+    lent = [path for path in sys.path if path.endswith("site-packages")]
+    (site / "lent.pth").write_text("".join(f"{path}\n" for path in lent), encoding="utf-8")
+    code = "import abstain_assets.project, environments.runtime, resources.lake; print(abstain_assets.__file__)"
+    done = subprocess.run([python, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert str(site) in done.stdout
+    answer = subprocess.run([home / "bin" / "abstain", "--help"], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert "leaderboard" in answer.stdout

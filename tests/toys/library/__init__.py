@@ -1,0 +1,1 @@
+"""A small lending library, for tests of the runtime and of the gates."""
