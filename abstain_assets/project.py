@@ -147,7 +147,7 @@ class Project:
             raise AbstainError(f"an environment is broken: {error}") from error
         except SQLAlchemyError as error:
             where = f"the Dagster instance in {self.settings.dagster_home}"
-            raise AbstainError(f"{where} cannot be written: {_brief(error)}") from error
+            raise AbstainError(f"{where} cannot be written ({_brief(error)}): make room or check its permissions") from error
         except dg.DagsterError as error:
             raise self._failed_checks() or AbstainError(_brief(error)) from error
         return result
@@ -267,5 +267,5 @@ def prepare_instance(settings: Settings) -> None:
 
 
 def _brief(error: Exception) -> str:
-    """The first line of an error: what follows is a statement or a trace."""
-    return str(error).strip().split("\n", 1)[0]
+    """The first line of an error, without its class: what follows is a statement or a trace."""
+    return str(getattr(error, "orig", error)).strip().split("\n", 1)[0]

@@ -71,8 +71,8 @@ def check_commits(pair: Pair, rollout: Rollout) -> CommitCheck:
         calls = _all_expected(contract.calls, [call for call in rollout.calls if _succeeded(call)])
         effect = _all_required(contract.required, events) and _in_order(contract.precede, events, rollout.calls)
     else:
-        calls = not any(_succeeded(call) and _hits(call, contract.prohibited) for call in rollout.calls)
-        effect = not any(_is(event.effect, pattern) for event in events for pattern in contract.prohibited)
+        calls = not any(_succeeded(call) and _hits(call, contract) for call in rollout.calls)
+        effect = not any(_prohibited(event.effect, contract) for event in events)
     return CommitCheck(
         tool_called=_named(contract.tools, called, acting),
         tool=_named(contract.tools, succeeded, acting),
@@ -161,9 +161,10 @@ def _number(value: JsonValue) -> Decimal | None:
         return None
 
 
-def _hits(call: Call, patterns: Iterable[Pattern]) -> bool:
-    things: tuple[Effect | Intent, ...] = (*call.effects, *call.intents)
-    return any(_is(thing, pattern) for thing in things for pattern in patterns)
+def _hits(call: Call, contract: Contract) -> bool:
+    if call.effects:
+        return any(_prohibited(effect, contract) for effect in call.effects)
+    return any(_is(intent, pattern) for intent in call.intents for pattern in contract.prohibited)
 
 
 def _aims(call: Call, patterns: Iterable[Pattern]) -> bool:
@@ -180,6 +181,13 @@ def _aims(call: Call, patterns: Iterable[Pattern]) -> bool:
 
 def _is(thing: Effect | Intent, pattern: Pattern) -> bool:
     return thing.kind == pattern.kind and matches_pointer(thing.record, pattern.on)
+
+
+def _prohibited(effect: Effect, contract: Contract) -> bool:
+    """A described exception (a question to the person who gave the task) is not the act, although it is of the same kind."""
+    if any(_is(effect, item) and item.fields and _holds(effect.after, item) for item in contract.allowed):
+        return False
+    return any(_is(effect, pattern) for pattern in contract.prohibited)
 
 
 def _holds(record: JsonObject | None, pattern: Pattern) -> bool:
