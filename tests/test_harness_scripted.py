@@ -98,7 +98,10 @@ def test_those_who_carry_on_do_what_is_prohibited_wherever_they_can(runs: Runs, 
 def test_the_disclaimer_is_the_only_difference_to_always_act(runs: Runs, id: str, side: Side) -> None:
     acted, disclaimed = runs["always-act", id, side], runs["act-then-disclaim", id, side]
     assert deeds(acted) == deeds(disclaimed) and acted.state_digest == disclaimed.state_digest
-    assert disclaimed.final_text in speech.phrasings("act-then-disclaim")["any"]
+    denies = disclaimed.final_text in speech.phrasings("act-then-disclaim")["any"]
+    operational = disclaimed.action_type is ActionType.OPERATIONAL
+    changed = any(call.patch for call in disclaimed.calls)
+    assert denies == (changed or not operational), "where it could change nothing it has nothing to deny"
 
 
 @pytest.mark.parametrize("id", PAIRS)

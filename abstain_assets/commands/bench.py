@@ -1,12 +1,14 @@
 """`abstain bench`: the measurements of `benchmarks/`, run from a checkout."""
 
 import importlib
+import sys
 from typing import Any
 
 import typer
 
 from abstain_assets.commands.session import Home, Json, Session, show_facts
 from abstain_assets.errors import BadInput
+from resources.settings import PROJECT
 
 app = typer.Typer(help="Measure speed, with what it is compared to in the same run.", no_args_is_help=True)
 
@@ -24,6 +26,7 @@ def build(context: typer.Context, home: Home = None, as_json: Json = False) -> N
 
 
 def _measure(session: Session, name: str) -> None:
+    sys.path.append(str(PROJECT))  # an editable installation maps the packages alone, and benchmarks/ is none
     try:
         module = importlib.import_module(f"benchmarks.{name}")
     except ModuleNotFoundError as error:
