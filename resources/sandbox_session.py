@@ -45,7 +45,7 @@ class StdioCommand:
     env: dict[str, str]
 
 
-class RunningSandbox:
+class RunningSandbox(ABC):
     """One sandbox process and what is known of it."""
 
     def __init__(self, link: Link, evidence: EvidenceReader, close_timeout: float) -> None:
@@ -80,8 +80,9 @@ class RunningSandbox:
         await self._end()
         await self._kill("it was closed")
 
+    @abstractmethod
     async def _ask_to_end(self) -> None:
-        raise NotImplementedError
+        """Close what the sandbox waits on."""
 
     async def _problem(self) -> Exception:
         reason = await self._end()
