@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import anyio
