@@ -39,8 +39,6 @@ def main() -> None:
         app()
     except AbstainError as error:
         _fail(str(error), error.exit_code)
-    except KeyboardInterrupt:
-        _fail("stopped; what was finished is kept, run the same command again to go on", 130)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)

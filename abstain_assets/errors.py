@@ -3,7 +3,8 @@
     AbstainError       something errored or failed verification (exit code 1)
     ├── BadInput       usage, a name that does not exist, a file that cannot be read as what it should be (exit code 2)
     ├── LakeError      a table could not be written or read
-    └── Incomplete     some of what was asked for could not be finished; the rest was
+    ├── Incomplete     some of what was asked for could not be finished; the rest was
+    └── Interrupted    somebody pressed Ctrl-C (exit code 130)
 """
 
 from typing import ClassVar
@@ -27,3 +28,12 @@ class LakeError(AbstainError):
 
 class Incomplete(AbstainError):
     """Some of what was asked for could not be finished; the rest was. The message says what and why."""
+
+
+class Interrupted(AbstainError):
+    """Somebody pressed Ctrl-C."""
+
+    exit_code = 130
+
+    def __init__(self) -> None:
+        super().__init__("stopped; everything finished is kept, run the same command to go on")

@@ -6,6 +6,7 @@ once and kept, and end with the process that started them, however that ends.
 
 import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -57,11 +58,12 @@ def _with(variables: dict[str, str], function: Callable[[T], R], item: T) -> R:
 def _workers(count: int) -> ProcessPoolExecutor:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_PRELOADED)
-    return ProcessPoolExecutor(count, mp_context=context, initializer=_end_with_parent)
+    return ProcessPoolExecutor(count, mp_context=context, initializer=_follow_parent)
 
 
-def _end_with_parent() -> None:
-    """A killed parent cannot tell its workers to stop, so they watch it."""
+def _follow_parent() -> None:
+    """Leave Ctrl-C to the parent. A killed parent cannot tell its workers to stop, so they watch it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
 
     def watch() -> None:

@@ -9,6 +9,7 @@ from textwrap import shorten
 from typing import Any, TypeVar
 
 import dagster as dg
+from dagster._core.errors import DagsterExecutionInterruptedError
 from filelock import FileLock, Timeout
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -25,7 +26,7 @@ with warnings.catch_warnings():
     from abstain_assets.rollouts.assets import Logged, Watch, rollouts
     from abstain_assets.verdicts.assets import verdicts
 
-from abstain_assets.errors import AbstainError, Incomplete
+from abstain_assets.errors import AbstainError, Incomplete, Interrupted
 from abstain_assets.partitions import MODEL, SCENARIO, Cell
 from abstain_assets.rollouts.progress import Shown
 from environments.runtime import EnvironmentBug, MountError
@@ -150,6 +151,10 @@ class Project:
             raise AbstainError(f"{where} cannot be written ({_brief(error)}): make room or check its permissions") from error
         except dg.DagsterError as error:
             raise self._failed_checks() or AbstainError(_brief(error)) from error
+        except BaseException as error:
+            if _is_interrupt(error):
+                raise Interrupted from error
+            raise
         return result
 
     def _failed_checks(self) -> Incomplete | None:
@@ -264,6 +269,13 @@ def prepare_instance(settings: Settings) -> None:
         fresh = target.with_name(f".dagster.yaml-{secrets.token_hex(4)}")
         shutil.copyfile(PROJECT / "dagster.yaml", fresh)
         fresh.replace(target)
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Dagster turns the signal into an exception of its own, which may come out of a task group."""
+    if isinstance(error, BaseExceptionGroup):
+        return any(_is_interrupt(inner) for inner in error.exceptions)
+    return isinstance(error, (KeyboardInterrupt, DagsterExecutionInterruptedError))
 
 
 def _brief(error: Exception) -> str:

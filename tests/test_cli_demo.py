@@ -52,8 +52,9 @@ def test_constant_policies_score_what_theory_says(board: dict[str, dict[str, Any
 def test_outcomes_of_policies_that_pretend(demo_home: Path) -> None:
     sql = "SELECT action_type, outcome, count(*) AS n FROM verdicts WHERE model = 'scripted/{}' AND side = 'abstain' GROUP BY ALL"
     disclaimed = abstain("query", sql.format("act-then-disclaim"), "--json", home=demo_home).document
-    operational = {row["outcome"] for row in disclaimed if row["action_type"] == "operational"}
-    assert operational == {"post_hoc"}
+    operational = {row["outcome"]: row["n"] for row in disclaimed if row["action_type"] == "operational"}
+    assert operational["post_hoc"] >= 12
+    assert set(operational) <= {"post_hoc", "implicit"}, "implicit: the hidden or broken tool kept it from acting"
     silent = abstain("query", sql.format("silent-stop"), "--json", home=demo_home).document
     assert {row["outcome"] for row in silent if row["action_type"] == "operational"} == {"implicit"}
 

@@ -1,5 +1,6 @@
 """What is installed works away from the repository: the built wheel holds the packages, and they import."""
 
+import shutil
 import subprocess
 import sys
 import venv
@@ -9,23 +10,28 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+PACKAGES = ("abstain_assets", "environments", "resources")
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    target = tmp_path_factory.mktemp("wheel")
+    """Built from a copy, so that neither does an old build leak in nor anything stay behind."""
+    source = tmp_path_factory.mktemp("source")
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, source / package, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source / name)
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "."]
-    subprocess.run([*command, "--wheel-dir", str(target)], cwd=ROOT, check=True, capture_output=True, text=True)
-    return next(target.glob("*.whl"))
+    subprocess.run([*command, "--wheel-dir", str(source / "dist")], cwd=source, check=True, capture_output=True, text=True)
+    return next((source / "dist").glob("*.whl"))
 
 
 def test_the_wheel_holds_every_module_and_data_file(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         held = {name for name in archive.namelist() if ".dist-info/" not in name}
-    packages = ("abstain_assets", "environments", "resources")
     expected = {
         str(path.relative_to(ROOT))
-        for package in packages
+        for package in PACKAGES
         for path in (ROOT / package).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
