@@ -272,17 +272,12 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-def test_a_full_disk_is_one_message_and_the_next_run_repairs(small_disk: Path) -> None:
-    abstain("build", "--scenario", SCENARIO, home=small_disk / "home")
+@pytest.mark.parametrize("left", [1_800_000, 2_600_000], ids=["for the build", "for the gates"])
+def test_a_full_disk_is_one_message_and_the_next_run_repairs(small_disk: Path, left: int) -> None:
+    """The disk fills up while something else is on it; later or earlier, but nothing half-written is left."""
     filler = small_disk / "filler"
-    for size in (2_000_000, 1_000_000, 500_000, 100_000, 10_000, 1_000):
-        while True:
-            try:
-                with filler.open("ab") as stream:
-                    stream.write(b"x" * size)
-            except OSError:
-                break
-    said = abstain("build", "--scenario", "S4", home=small_disk / "home")
+    filler.write_bytes(b"x" * left)
+    said = abstain("build", "--scenario", SCENARIO, home=small_disk / "home")
     assert said.code == 1
     assert "abstain: " in said.err
     assert "Traceback" not in said.err
@@ -291,7 +286,6 @@ def test_a_full_disk_is_one_message_and_the_next_run_repairs(small_disk: Path) -
         lake.read(table)
     filler.unlink()
     subprocess.run(["mount", "-o", "remount,size=60m", str(small_disk)], check=True)
-    for scenario in (SCENARIO, "S4"):
-        said = abstain("build", "--scenario", scenario, home=small_disk / "home")
-        assert said.code == 0, said.err
+    said = abstain("build", "--scenario", SCENARIO, home=small_disk / "home")
+    assert said.code == 0, said.err
     assert abstain("verify", "pairs", home=small_disk / "home").code == 0
