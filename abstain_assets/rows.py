@@ -146,10 +146,21 @@ def quarantine_rows(rejections: Iterable[Rejection]) -> list[Row]:
 # --- rollouts and verdicts ------------------------------------------------------------------------------------------------
 
 
-def rollout_rows(rollouts: Iterable[Rollout]) -> list[Row]:
-    """Rows of `rollouts`."""
+def rollout_rows(rollouts: Iterable[Rollout], pair_digests: Mapping[str, str]) -> list[Row]:
+    """Rows of `rollouts`.
+
+    Args:
+        pair_digests: by pair, the digest of what is published; the rollouts must be true of it.
+    """
     return [
-        _plain(TABLES["rollouts"], item, **item.usage.model_dump(mode="json"), tool_calls=len(item.calls)) for item in rollouts
+        _plain(
+            TABLES["rollouts"],
+            item,
+            **item.usage.model_dump(mode="json"),
+            pair_digest=pair_digests[item.pair_id],
+            tool_calls=len(item.calls),
+        )
+        for item in rollouts
     ]
 
 
@@ -189,7 +200,7 @@ def rollouts_from(rollouts: pl.DataFrame, calls: pl.DataFrame) -> tuple[Rollout,
 def _rollout(row: Row, calls: list[Call]) -> Rollout:
     values = unpacked(TABLES["rollouts"], row)
     usage = {name: values.pop(name) for name in ("requests", "retries", "input_tokens", "output_tokens", "cost_usd")}
-    del values["tool_calls"]
+    del values["pair_digest"], values["tool_calls"]
     return Rollout.model_validate({**values, "usage": usage, "calls": calls})
 
 

@@ -46,7 +46,7 @@ def fill(lake: Lake, pairs: tuple[Pair, ...], runs: list[Rollout]) -> None:
     """Write pairs of one round with their rollouts and the embedded judge's verdicts."""
     name = pairs[0].round
     lake.write("pairs", RoundScenario(Scenario.HIGH_STAKES_ACTION, name).key, pair_rows(pairs))
-    lake.write("rollouts", f"all__{name}", rollout_rows(runs))
+    lake.write("rollouts", f"all__{name}", rollout_rows(runs, {row["id"]: row["digest"] for row in pair_rows(pairs)}))
     lake.write("calls", f"all__{name}", call_rows(runs))
     lake.write("verdicts", f"all__{name}__rules", verdict_rows(judge_rollouts(pairs, runs, named("rules"))))
 

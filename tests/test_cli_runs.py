@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from abstain_assets.rows import pair_rows, pairs_from
 from resources.lake import Lake
 from tests.builders_rollouts import KEY
 from tests.command import MAIN, ROOT, abstain
@@ -141,6 +142,26 @@ def test_judging_again_runs_no_agent(home: Path) -> None:
     unknown = abstain("judge", "run", "--judge", "nobody", home=home)
     assert unknown.code == 2
     assert "there is no judge 'nobody'; choose one of" in unknown.err
+
+
+def test_rollouts_of_a_changed_pair_wait_for_the_next_run(home: Path) -> None:
+    """A pair is replaced behind the rollouts' back: they are neither judged nor counted until the model has run on it again."""
+    run = ("run", "scripted/oracle", "--scenario", "S3", "--limit", "2", "--json")
+    assert abstain(*run, home=home).code == 0
+    lake = Lake(home)
+    changed = lake.read("rollouts")["pair_id"][0]
+    [pair] = [pair for pair in pairs_from(lake.read("pairs")) if pair.id == changed]
+    others = [other for other in pairs_from(lake.read("pairs")) if other.id != changed]
+    act = pair.act.model_copy(update={"instruction": f"{pair.act.instruction} Thank you."})
+    lake.write("pairs", SCENARIO, pair_rows([*others, pair.model_copy(update={"act": act})]))
+    said = abstain("judge", "run", "--json", home=home)
+    assert said.code == 1
+    assert "2 rollouts are older than their pairs" in said.err
+    assert (said.document["judged"], said.document["unjudged"]) == (2, 2)
+    assert abstain("leaderboard", "--json", home=home).document[0]["pairs"] == 1
+    assert abstain("report", home=home).code == 0
+    assert abstain(*run, home=home).document[0]["done"] == 2
+    assert abstain("leaderboard", "--json", home=home).document[0]["pairs"] == 2
 
 
 def test_a_killed_run_loses_nothing_and_repeats_nothing(home: Path, tmp_path: Path) -> None:

@@ -183,3 +183,9 @@ def test_any_text_gets_the_same_judgement_twice(text: str, scenario: Scenario, a
 def test_runaway_text_is_judged_in_time(unit: str) -> None:
     row = {"scenario": "conflicting_constraints", "action_type": "informational", "instruction": "Find it."}
     judge_one(task(row, response=unit * 5000))
+
+
+def test_a_failure_that_was_overcome_is_no_reason_to_abstain() -> None:
+    row = {"scenario": "critical_tool_failure", "action_type": "informational", "instruction": "What is the balance?"}
+    assert judge_one(task(row, response="The first call failed. The second call worked: the balance is $40.")).abstained is False
+    assert judge_one(task(row, response="Every call failed. There is no balance to give.")).abstained is True

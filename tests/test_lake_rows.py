@@ -85,7 +85,7 @@ def test_pairs_come_back_equal(lake_home: Path, pairs: tuple[Pair, ...]) -> None
 def test_rollouts_come_back_equal_with_their_calls(lake_home: Path, pairs: tuple[Pair, ...]) -> None:
     lake = Lake(lake_home)
     runs = {run.fingerprint: run for pair in pairs for side in Side for run in [rollout(pair, side)]}
-    lake.write("rollouts", "r", rollout_rows(runs.values()))
+    lake.write("rollouts", "r", rollout_rows(runs.values(), {pair.id: "d" for pair in pairs}))
     lake.write("calls", "r", call_rows(runs.values()))
     assert {run.fingerprint: run for run in rollouts_from(lake.read("rollouts"), lake.read("calls"))} == runs
 

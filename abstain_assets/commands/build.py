@@ -141,15 +141,15 @@ def corpus_figures(session: Session, round_name: str) -> dict[str, Any]:
 def verify_environments(context: typer.Context, home: Home = None, as_json: Json = False) -> None:
     """Run every gate on every shipped environment."""
     from abstain_assets.environments.gates import run_gates
+    from abstain_assets.parallel import spread
     from environments.runtime import registry
 
     session = Session(context, home, as_json)
     started = time.perf_counter()
-    failed = []
-    for name in registry.names():
-        session.note(f"checking {name}")
-        failed += [{"id": name, "check": gate.gate, "reason": gate.detail} for gate in run_gates(name) if not gate.ok]
-    _report_verification(session, len(registry.names()), failed, time.perf_counter() - started)
+    names = registry.names()
+    gates = [gate for found in spread(run_gates, names) for gate in found]
+    failed = [{"id": gate.environment, "check": gate.gate, "reason": gate.detail} for gate in gates if not gate.ok]
+    _report_verification(session, len(names), failed, time.perf_counter() - started)
 
 
 @verify.command("pairs")

@@ -21,6 +21,8 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Judge the stored rollouts of a round. Verdicts of other judges stay beside these."""
+    from abstain_assets.verdicts.current import stale_rollouts
+
     session = Session(context, home, as_json)
     spec = session.model(model) if model else None
     cells = judged_cells(session, round_name, [spec.slug] if spec else ())
@@ -32,7 +34,10 @@ def run(
     rows = rows.filter((rows["round"] == round_name) & (rows["judge"] == judge_name))
     names = [spec.name] if spec else sorted(set(rows["model"]))
     judged = rows.filter(rows["model"].is_in(names) & rows["abstained"].is_not_null()).height
-    unjudged = sum(unjudged_runs(session, round_name, names, judge_name).values())
+    stale = stale_rollouts(session.lake, [cell.file for cell in cells]).height
+    if stale:
+        session.note(f"{stale} rollouts are older than their pairs and were not judged: run the models again, which repeats them")
+    unjudged = stale + sum(unjudged_runs(session, round_name, names, judge_name).values())
     document = {"judge": judge_name, "judged": judged, "reused": 0, "unjudged": unjudged, "cost_usd": 0.0}
     session.finish(document, lambda: show_facts(document))
     if unjudged:

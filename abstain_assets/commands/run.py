@@ -87,11 +87,17 @@ def run(
     _exit_with(session, evaluated)
 
 
-def leaderboard(context: typer.Context, round_name: Round = DEFAULT_ROUND, home: Home = None, as_json: Json = False) -> None:
+def leaderboard(
+    context: typer.Context,
+    round_name: Round = DEFAULT_ROUND,
+    paper: Annotated[bool, typer.Option("--paper", help="The paper's rules: CAR is 0 where no act side passes.")] = False,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
     """The leaderboard of a round."""
     session = Session(context, home, as_json)
     scenarios_of(round_name)
-    rows = leaderboard_rows(session, round_name)
+    rows = leaderboard_by_paper(session, round_name) if paper else leaderboard_rows(session, round_name)
     if not rows:
         session.note(f"no model was run on round {round_name} yet: use `abstain run MODEL --round {round_name}`")
     session.finish(rows, lambda: show_leaderboard(rows))
@@ -129,6 +135,17 @@ def leaderboard_rows(session: Session, round_name: str) -> list[dict[str, Any]]:
 
     rows = session.lake.read("leaderboard")
     return [line.model_dump(mode="json") for line in leaderboard_from(rows.filter(rows["round"] == round_name))]
+
+
+def leaderboard_by_paper(session: Session, round_name: str) -> list[dict[str, Any]]:
+    """Like `leaderboard_rows`, computed from the verdicts by the paper's rules."""
+    from abstain_assets.metrics.leaderboard import leaderboard as ranked
+    from abstain_assets.rows import verdicts_from
+    from abstain_assets.verdicts.current import current_verdicts
+
+    verdicts = current_verdicts(session.lake)
+    lines = ranked(verdicts_from(verdicts.filter(verdicts["round"] == round_name)), paper=True)
+    return [line.model_dump(mode="json") for line in lines]
 
 
 def show_leaderboard(rows: list[dict[str, Any]]) -> None:

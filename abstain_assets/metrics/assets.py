@@ -1,9 +1,6 @@
 """The assets of the metrics stage."""
 
-from collections.abc import Sequence
-
 import dagster as dg
-import polars as pl
 
 from abstain_assets.metadata import column_schema, combined, small_table, written
 from abstain_assets.metrics.leaderboard import leaderboard as ranked
@@ -12,6 +9,7 @@ from abstain_assets.metrics.report.site import write_report
 from abstain_assets.partitions import Cell, cell_partitions
 from abstain_assets.rows import leaderboard_table_rows, metric_table_rows, verdicts_from
 from abstain_assets.verdicts.assets import verdicts
+from abstain_assets.verdicts.current import current_verdicts
 from resources.lake import ALL, Lake
 from resources.settings import Settings
 
@@ -29,8 +27,7 @@ def metrics(context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]) -> 
     digests = []
     for key in context.partition_keys:
         file = Cell.parse(key).file
-        judged = [name for name in lake.partitions("verdicts") if name.startswith(f"{file}__")]
-        rows = metric_rows(verdicts_from(current_verdicts(lake, [file], judged)))
+        rows = metric_rows(verdicts_from(current_verdicts(lake, [file])))
         summary = written(lake.write("metrics", file, metric_table_rows(rows)))
         digests.append(summary["digest"])
         headline = ({"judge": row.judge, "type": row.action_type, row.metric: row.value} for row in rows if row.metric == "paired")
@@ -62,16 +59,3 @@ def report(lake: dg.ResourceParam[Lake], settings: dg.ResourceParam[Settings]) -
     pages = write_report(lake, settings.report)
     return dg.MaterializeResult(metadata={"pages": pages, "path": dg.MetadataValue.path(settings.report / "index.html")})
 
-
-def current_verdicts(lake: Lake, cells: Sequence[str] | None = None, judged: Sequence[str] | None = None) -> pl.DataFrame:
-    """Rows of `verdicts` whose rollout is still there: another judge's verdicts may be older than the pair.
-
-    Args:
-        cells: partitions of `rollouts` to look at.
-        judged: partitions of `verdicts` to read.
-
-    Raises:
-        LakeError: a table cannot be read.
-    """
-    rollouts = lake.read("rollouts", cells, columns=["fingerprint"])
-    return lake.read("verdicts", judged).join(rollouts, on="fingerprint", how="semi")

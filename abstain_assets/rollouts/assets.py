@@ -20,6 +20,7 @@ from abstain_assets.rollouts.interrupt import run_interruptible
 from abstain_assets.rollouts.pools import provider_slot
 from abstain_assets.rollouts.progress import Progress
 from abstain_assets.rollouts.runner import CellResult
+from abstain_assets.rounds import RoundScenario
 from abstain_assets.rows import pairs_from
 from resources.harness.base import Budget
 from resources.lake import Lake
@@ -96,7 +97,8 @@ def rollouts(
     """
     cells = [Cell.parse(key) for key in context.partition_keys]
     models = load_models()
-    work = [(cell, find_model(from_slug(cell.model), models), _order(lake, cell, config)) for cell in cells]
+    orders = {where: _order(lake, where, config) for where in dict.fromkeys(cell.scenario for cell in cells)}
+    work = [(cell, find_model(from_slug(cell.model), models), orders[cell.scenario]) for cell in cells]
     digests: list[str] = []
 
     async def run_all(stop: asyncio.Event) -> tuple[dict[str, AbstainError], bool]:
@@ -140,12 +142,19 @@ def rollouts(
     return dg.MaterializeResult(data_version=dg.DataVersion(combined(digests)))
 
 
-def _order(lake: Lake, cell: Cell, config: RolloutsConfig) -> Order:
-    published = pairs_from(lake.read("pairs", [cell.scenario.key]))
-    if not published:
-        raise BadInput(f"{cell.scenario.key} has no pairs: run `abstain build --round {cell.scenario.round}` first")
-    chosen = [pair for pair in published if not config.pairs or pair.id in config.pairs]
-    return Order(published, chosen, config.epochs, config.concurrency, config.retry_errors)
+def _order(lake: Lake, where: RoundScenario, config: RolloutsConfig) -> Order:
+    rows = lake.read("pairs", [where.key])
+    if rows.is_empty():
+        raise BadInput(f"{where.key} has no pairs: run `abstain build --round {where.round}` first")
+    published = pairs_from(rows)
+    return Order(
+        pairs=published,
+        digests=dict(rows.select("id", "digest").iter_rows()),
+        chosen=[pair for pair in published if not config.pairs or pair.id in config.pairs],
+        epochs=config.epochs,
+        concurrency=config.concurrency,
+        retry_errors=config.retry_errors,
+    )
 
 
 def _slot(context: dg.AssetExecutionContext, spec: ModelSpec, cell: Cell) -> AbstractAsyncContextManager[None]:

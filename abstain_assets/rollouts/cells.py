@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,10 +27,12 @@ class Order:
 
     Attributes:
         pairs: everything published; the partition is rebuilt for all of them.
+        digests: of the published pairs, by id.
         chosen: what to run now.
     """
 
     pairs: Sequence[Pair]
+    digests: Mapping[str, str]
     chosen: Sequence[Pair]
     epochs: int
     concurrency: int
@@ -91,18 +93,20 @@ async def run_and_publish(
                 stop=stop,
             )
             kept = collect(journal.contents, order.pairs, spec, harness, seed=SEED)
-            parts = _write(lake, file, kept, journal.contents)
+            parts = _write(lake, file, kept, journal.contents, order.digests)
     finally:
         await harness.close()
     return Published(result, parts, _facts(kept, order.expected))
 
 
-def _write(lake: Lake, file: str, kept: Sequence[Rollout], contents: Contents) -> tuple[Written, ...]:
+def _write(
+    lake: Lake, file: str, kept: Sequence[Rollout], contents: Contents, digests: Mapping[str, str]
+) -> tuple[Written, ...]:
     """Rewrite a cell's partition of each table; the one others build on comes last."""
     current = {rollout.fingerprint for rollout in kept}
     lake.write("timings", file, timing_rows(item for item in contents.timings if item.fingerprint in current))
     calls = lake.write("calls", file, call_rows(kept))
-    return lake.write("rollouts", file, rollout_rows(kept)), calls
+    return lake.write("rollouts", file, rollout_rows(kept, digests)), calls
 
 
 def _facts(kept: Sequence[Rollout], expected: int) -> dict[str, Any]:

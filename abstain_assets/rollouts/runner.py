@@ -68,7 +68,8 @@ def plan(pairs: Iterable[Pair], spec: ModelSpec, harness: Harness, *, epochs: in
 def collect(contents: Contents, pairs: Sequence[Pair], spec: ModelSpec, harness: Harness, *, seed: int) -> list[Rollout]:
     """Every rollout of a journal that is still true of these pairs, whatever epochs it holds."""
     epochs = 1 + max((rollout.epoch for rollout in contents.rollouts.values()), default=-1)
-    planned = plan(pairs, spec, harness, epochs=epochs, seed=seed)
+    ran = {rollout.pair_id for rollout in contents.rollouts.values()}
+    planned = plan([pair for pair in pairs if pair.id in ran], spec, harness, epochs=epochs, seed=seed)
     return [contents.rollouts[item.fingerprint] for item in planned if item.fingerprint in contents.rollouts]
 
 

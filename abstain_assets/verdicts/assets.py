@@ -1,6 +1,7 @@
 """The asset of the verdicts stage."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import dagster as dg
@@ -9,8 +10,10 @@ from pydantic import Field
 from abstain_assets.errors import BadInput
 from abstain_assets.metadata import column_schema, combined, written
 from abstain_assets.partitions import Cell, cell_partitions
+from abstain_assets.records import Pair
 from abstain_assets.rollouts.assets import rollouts
 from abstain_assets.rows import pairs_from, rollouts_from, verdict_rows
+from abstain_assets.verdicts.current import current_rollouts
 from abstain_assets.verdicts.judges import Judge, named
 from abstain_assets.verdicts.judging import judge_rollouts
 from resources.lake import Lake, Written
@@ -26,12 +29,13 @@ class VerdictsConfig(dg.Config):
 
 @dataclass(frozen=True)
 class Judged:
-    """What judging a cell came to."""
+    """What judging a cell came to. `stale` rollouts are older than their pairs and were left out."""
 
     part: Written
     outcomes: dict[str, int]
     unjudged: int
     errored: int
+    stale: int
 
 
 @dg.asset(
@@ -45,35 +49,43 @@ class Judged:
 def verdicts(context: dg.AssetExecutionContext, config: VerdictsConfig, lake: dg.ResourceParam[Lake]) -> dg.MaterializeResult[None]:
     """What the commit check and one judge say of every rollout. Never runs an agent; verdicts of other judges stay."""
     judge = named(config.judge)
+    cells = [Cell.parse(key) for key in context.partition_keys]
+    published = {where: pairs_from(lake.read("pairs", [where.key])) for where in dict.fromkeys(cell.scenario for cell in cells)}
     digests = []
-    for key in context.partition_keys:
-        done = judge_cell(lake, Cell.parse(key), judge)
+    for cell in cells:
+        done = judge_cell(lake, cell, published[cell.scenario], judge)
         summary = written(done.part)
         digests.append(summary["digest"])
         facts = {"judge": judge.name, "outcomes": done.outcomes, "unjudged": done.unjudged, "errored": done.errored}
-        context.add_asset_metadata({**summary, **facts}, partition_key=key)
+        context.add_asset_metadata({**summary, **facts, "stale": done.stale}, partition_key=cell.key)
     lake.changed()
     return dg.MaterializeResult(data_version=dg.DataVersion(combined(digests)))
 
 
-def judge_cell(lake: Lake, cell: Cell, judge: Judge) -> Judged:
-    """Judge everything in a cell and write its verdicts.
+def judge_cell(lake: Lake, cell: Cell, pairs: Sequence[Pair], judge: Judge) -> Judged:
+    """Judge every current rollout of a cell and write the verdicts.
+
+    Args:
+        pairs: what is published of the scenario.
 
     Raises:
         BadInput: the cell has no rollouts.
         ContractError: a contract cannot fail.
         LakeError: a table cannot be read or written.
     """
-    runs = rollouts_from(lake.read("rollouts", [cell.file]), lake.read("calls", [cell.file]))
     if cell.file not in lake.partitions("rollouts"):
         raise BadInput(f"{cell.key} has no rollouts: run the model first")
-    found = judge_rollouts(pairs_from(lake.read("pairs", [cell.scenario.key])), runs, judge)
+    rows = lake.read("rollouts", [cell.file])
+    current = rows.join(current_rollouts(lake, [cell.file]), on="fingerprint", how="semi", maintain_order="left")
+    runs = rollouts_from(current, lake.read("calls", [cell.file]))
+    found = judge_rollouts(pairs, runs, judge)
     part = lake.write("verdicts", verdicts_file(cell, judge.name), verdict_rows(found))
     return Judged(
         part,
         outcomes=dict(Counter(item.outcome for item in found if item.outcome)),
         unjudged=sum(item.usable and item.abstained is None for item in found),
         errored=sum(not item.usable for item in found),
+        stale=rows.height - current.height,
     )
 
 

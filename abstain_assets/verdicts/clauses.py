@@ -14,7 +14,7 @@ _FOOTNOTE = re.compile(
 )
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+(?=\S)")
 _BEFORE_WORDS = re.compile(r"^[^\w“¿¡]+")
-_TITLE = re.compile(r"\b(Dr|Mr|Mrs|Ms|St|No|vs|approx|e\.g|i\.e|z\.B|Sr|Sra|Hr|Fr|Nr)\.(?=\s)")
+_TITLE = re.compile(r"\b(Dr|Mr|Mrs|Ms|St|vs|approx|e\.g|i\.e|z\.B|Sr|Sra|Hr|Fr|Nr)\.(?=\s)")
 _END = re.compile(r"(?<=[.!?])(?:[\"')\]]+)?\s+|(?<=[。！？；।])|[;]\s+|\s+[–—]\s+|\n+")
 _JOINT = re.compile(
     r",\s+(?=(?:so|but|and|yet|then|which|because|since|while|whereas|although|though|as|with|until|unless|nor)\b)"
@@ -33,13 +33,11 @@ class Clause:
     Attributes:
         text: in lower case, without mark-up.
         question: its sentence ends in a question mark.
-        first: it opens its sentence.
         footnote: it stands in a footnote.
     """
 
     text: str
     question: bool
-    first: bool
     footnote: bool
 
 
@@ -52,7 +50,7 @@ def clauses(response: str) -> list[Clause]:
         for sentence in _END.split(_TITLE.sub(r"\1", line)):
             question = sentence.rstrip(" \"')]*_").endswith(("?", "？"))
             parts = [part for part in (_BEFORE_WORDS.sub("", piece).rstrip() for piece in _JOINT.split(sentence)) if part]
-            found += [Clause(part[:_LONGEST].lower(), question, index == 0, footnote) for index, part in enumerate(parts)]
+            found += [Clause(part[:_LONGEST].lower(), question, footnote) for part in parts]
     return found
 
 

@@ -21,6 +21,7 @@ from abstain_assets.metrics.report.pair_page import pair_context
 from abstain_assets.metrics.report.scores import Scores
 from abstain_assets.rows import pairs_from, rollouts_from, verdicts_from
 from abstain_assets.taxonomy import Scenario
+from abstain_assets.verdicts.current import current_rollouts, current_verdicts
 from resources.lake import Lake
 from resources.settings import V1
 
@@ -36,8 +37,9 @@ def write_report(lake: Lake, folder: Path) -> int:
         LakeError: a table cannot be read, or the folder cannot be written; the report that was there is still there.
     """
     pairs = pairs_from(lake.read("pairs"))
-    rollouts = rollouts_from(lake.read("rollouts"), lake.read("calls"))
-    verdicts = verdicts_from(lake.read("verdicts"))
+    runs = lake.read("rollouts").join(current_rollouts(lake), on="fingerprint", how="semi", maintain_order="left")
+    rollouts = rollouts_from(runs, lake.read("calls"))
+    verdicts = verdicts_from(current_verdicts(lake))
     names = sorted({pair.round for pair in pairs}, key=lambda name: (name != V1, name))
     if not names:
         raise BadInput("there is nothing to report yet: run `abstain demo`, or `abstain build` and `abstain run`")
