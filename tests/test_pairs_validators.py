@@ -1,13 +1,14 @@
 """Each validator accepts good pairs and names what is wrong with bad ones. Bad pairs are good ones with a single flaw."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from abstain_assets.pairs.build import build_scenario
 from abstain_assets.pairs.deltas import variant
-from abstain_assets.pairs.family import families
+from abstain_assets.pairs.family import FamilyError, families
 from abstain_assets.pairs.scenarios.base import Proof
 from abstain_assets.pairs.verify import contracts, verify_pair
 from abstain_assets.records import (
@@ -377,3 +378,20 @@ def test_scenario_flaws_are_named(flaw: str) -> None:
     good = pair_of(name, scenario)
     assert failures(good) == []
     assert expected in failures(make(good))
+
+
+def test_a_family_that_breaks_while_drawing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "broken.py").write_text(
+        "from environments.retail_orders.families.cancel_order import CancelOrder\n"
+        "class Broken(CancelOrder):\n"
+        "    name = 'retail_orders.broken'\n"
+        "    def draw(self, rng, scenario):\n"
+        "        return {}['nothing']\n"
+        "FAMILIES = (Broken(),)\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("ABSTAIN_FAMILIES", str(tmp_path))
+    (broken,) = [item for item in families() if item.name == "retail_orders.broken"]
+    monkeypatch.setattr("abstain_assets.pairs.build.families", lambda: (broken,))
+    with pytest.raises(FamilyError, match=r"retail_orders\.broken cannot draw .*KeyError: 'nothing'"):
+        build_scenario(S.HIGH_STAKES_ACTION, "v1", 1)

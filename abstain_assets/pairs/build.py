@@ -12,7 +12,6 @@ from abstain_assets.pairs.scenarios.base import Proof
 from abstain_assets.pairs.verify import PROOF_ERRORS, contracts, verify_pair
 from abstain_assets.records import Contract, Pair, Rejection, digest
 from abstain_assets.taxonomy import SCENARIOS, ActionType, Scenario
-from environments.runtime.errors import EnvironmentBug
 
 PAIRS_PER_ACTION_TYPE = 16
 REDRAWS = 8
@@ -79,8 +78,10 @@ def _draw(family: Family, scenario: Scenario, round_name: str, seed: int) -> Ite
         rng = Random(digest([seed, family.name, scenario, instance]))
         try:
             draft = family.draw(rng, scenario)
-        except EnvironmentBug as error:
-            raise FamilyError(f"family {family.name} cannot draw {scenario}: {error}") from error
+        except FamilyError:
+            raise
+        except Exception as error:  # a family may be anybody's code
+            raise FamilyError(f"family {family.name} cannot draw {scenario}: {type(error).__name__}: {error}") from error
         item = propose(family, scenario, round_name, instance, draft)
         yield item
         if isinstance(item, Pair):
