@@ -73,8 +73,12 @@ def run_query(database: Path, sql: str) -> Answer:
         with duckdb.connect(str(database), read_only=True) as connection:
             connection.execute("SET enable_external_access = false")
             connection.execute("SET lock_configuration = true")
+            if len(connection.extract_statements(sql)) != 1:
+                raise BadInput("give exactly one SQL statement")
             result = connection.execute(sql)
             columns = tuple(item[0] for item in result.description or ())
+            if repeated := sorted({name for name in columns if columns.count(name) > 1}):
+                raise BadInput(f"two columns are named {', '.join(repeated)}: rename one with AS")
             return Answer(columns, tuple(result.fetchall()))
     except duckdb.Error as error:
         raise BadInput(f"the query failed: {error}") from error

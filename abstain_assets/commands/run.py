@@ -8,6 +8,7 @@ import typer
 from abstain_assets.commands.build import ScenarioOption, build_round
 from abstain_assets.commands.evaluation import Evaluated, Plan, evaluate, rank
 from abstain_assets.commands.session import DEFAULT_ROUND, Home, Json, Round, Session, show_table
+from abstain_assets.errors import BadInput
 from abstain_assets.rounds import scenario_named, scenarios_of
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def run(
     plan = Plan(
         round_name,
         scenarios_of(round_name, [scenario_named(scenario)] if scenario else ()),
-        pairs=tuple(filter(None, (pairs or "").split(","))),
+        pairs=_ids(pairs),
         limit=limit,
         epochs=epochs,
         concurrency=concurrency,
@@ -127,6 +128,15 @@ def write_report(session: Session) -> "Path":
 
     session.project.materialize([report_asset])
     return session.settings.report / "index.html"
+
+
+def _ids(listed: str | None) -> tuple[str, ...]:
+    """Pair ids of an option; none given means all. An empty list is a slip (an unset variable) that must not cost a round."""
+    if listed is None:
+        return ()
+    if not (found := tuple(filter(None, (item.strip() for item in listed.split(","))))):
+        raise BadInput("--pairs is empty: name at least one pair, or leave the option out to run all")
+    return found
 
 
 def leaderboard_rows(session: Session, round_name: str) -> list[dict[str, Any]]:
