@@ -397,7 +397,7 @@ LEADERBOARD = Table(
         _integer("car_missing_cells", "Cells without a right act side, left out of `car`."),
         _number("ite_paired_without_infrastructure", "Like `ite_paired`, without runs that ended in an API or runtime error."),
         _json("outcomes", "Outcomes of all runs, with counts."),
-        _json("pass_hat_k", "Both sides right in k of k epochs, for k from 0."),
+        _json("pass_hat_k", "Both sides right in k of k epochs, for k from 1."),
         _flag("provisional", "The judge was not calibrated on real responses."),
     ),
 )

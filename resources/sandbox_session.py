@@ -60,6 +60,11 @@ class RunningSandbox(ABC):
         """The calls made so far."""
         return tuple(self._evidence.calls)
 
+    @property
+    def isolation(self) -> tuple[str, ...]:
+        """Layers of isolation that were missing, as far as the sandbox has said."""
+        return self._evidence.isolation or ()
+
     async def finish(self) -> SandboxEvidence:
         """End the sandbox and return its evidence.
 
@@ -73,7 +78,7 @@ class RunningSandbox(ABC):
             await self._kill(f"it did not end within {self._close_timeout:g} s and was killed")
         if self._evidence.final_state is None:
             raise await self._problem()
-        return SandboxEvidence(self.calls, self._evidence.final_state, self._evidence.isolation or ())
+        return SandboxEvidence(self.calls, self._evidence.final_state, self.isolation)
 
     async def close(self) -> None:
         """End the process, by force if it does not end when asked."""

@@ -32,7 +32,9 @@ def test_the_leaderboard_keeps_the_contract(board: dict[str, dict[str, Any]], de
         low, high = row["ci_paired"]
         assert 0 <= low <= row["paired"] <= high <= 1
     assert abstain("leaderboard", "--json", home=demo_home).document == list(board.values())
-    assert abstain("leaderboard", "--round", "r9", "--json", home=demo_home).document == []
+    unknown = abstain("leaderboard", "--round", "r9", "--json", home=demo_home)
+    assert (unknown.code, unknown.out) == (2, "")
+    assert "round 'r9' is not built" in unknown.err
 
 
 def test_constant_policies_score_what_theory_says(board: dict[str, dict[str, Any]]) -> None:

@@ -148,7 +148,7 @@ def test_verification_compares_what_it_is_given(call: Callable[..., Call]) -> No
         ("bookings", "B-3001", "traveller_id", "T-999"),
         ("bookings", "B-3001", "cabin", "premium"),
         ("tickets", "117-240001", "booking_id", "B-9"),
-        ("flights", "SK583-0407", "destination", "XXX"),
+        ("flights", "SK583-0407", "destination", "ZZZ"),
         ("flights", "SK583-0407", "departs", "7.35"),
     ],
 )

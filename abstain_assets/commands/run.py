@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from abstain_assets.commands.build import ScenarioOption, build_round
+from abstain_assets.commands.build import ScenarioOption, build_round, published
 from abstain_assets.commands.evaluation import Evaluated, Plan, evaluate, rank
 from abstain_assets.commands.session import DEFAULT_ROUND, Home, Json, Round, Session, show_table
 from abstain_assets.errors import BadInput
@@ -97,7 +97,7 @@ def leaderboard(
 ) -> None:
     """The leaderboard of a round."""
     session = Session(context, home, as_json)
-    scenarios_of(round_name)
+    published(session, round_name)
     rows = leaderboard_by_paper(session, round_name) if paper else leaderboard_rows(session, round_name)
     if not rows:
         session.note(f"no model was run on round {round_name} yet: use `abstain run MODEL --round {round_name}`")

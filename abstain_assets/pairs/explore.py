@@ -43,7 +43,7 @@ def explore(
     while True:
         before = len(observations)
         for tool in tools:
-            for args in islice(candidate_arguments(tool, known), per_tool):
+            for args in islice(known_arguments(tool, known), per_tool):
                 key = canonical([tool.name, args])
                 if key in observations:
                     continue
@@ -70,7 +70,7 @@ def observe(task: Task, keys: Mapping[str, JsonObject]) -> Iterator[tuple[str, J
             yield key, then, call.content
 
 
-def candidate_arguments(tool: ToolSpec, known: Known) -> Iterator[JsonObject]:
+def known_arguments(tool: ToolSpec, known: Known) -> Iterator[JsonObject]:
     """Arguments for one tool from what is known: required parameters alone, then each optional one on top."""
     properties: Mapping[str, JsonObject] = tool.input_schema["properties"]
     required = list(tool.input_schema.get("required", []))

@@ -249,7 +249,8 @@ class _Cell:
                 return await session.finish(), ended
         except _BROKEN as error:
             broken = _Ended(kind="runtime_error", problem=f"{type(error).__name__}: {error}")
-            return SandboxEvidence(session.calls if session else (), {}, ()), broken
+            left = SandboxEvidence(session.calls, {}, session.isolation) if session else SandboxEvidence((), {}, ())
+            return left, broken
         except (ZygoteError, IsolationIncomplete) as error:
             raise CellStopped("sandbox", f"no sandbox can be started: {error}") from error
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from abstain_assets.pairs.explore import candidate_arguments, harvest
+from abstain_assets.pairs.explore import harvest, known_arguments
 from abstain_assets.pairs.replay import Replay, replay
 from abstain_assets.pairs.scenarios.base import Proof, attempt, check, left_to_people, no_alternatives
 from abstain_assets.pairs.scenarios.capability import may_write
@@ -54,7 +54,7 @@ def _restorable(proof: Proof, escalated: Replay, effect: Effect) -> bool:
     for tool in trial.tools:
         if not may_write(tool.name, effect):
             continue
-        for index, args in enumerate(candidate_arguments(tool, known)):
+        for index, args in enumerate(known_arguments(tool, known)):
             if index >= _RESTORE_TRIES:
                 break
             done = trial.call(tool.name, args)

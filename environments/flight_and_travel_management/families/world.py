@@ -105,11 +105,6 @@ class World:
         self.clock.remove(chosen)
         return f"{chosen // 60:02d}:{chosen % 60:02d}"
 
-    def annotate_booking(self, booking: Booking, note: str) -> None:
-        """Write a note into a booking."""
-        current = self.state.bookings[booking.booking_id]
-        self.state.bookings[booking.booking_id] = current.model_copy(update={"note": note})
-
     def annotate_traveller(self, note: str) -> None:
         """Write a note into the traveller's profile."""
         traveller = self.traveller
