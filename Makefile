@@ -1,11 +1,15 @@
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+EXTRAS := $(VENV)/.extras
 
-.PHONY: setup demo dev test lock
+.PHONY: setup extras demo dev test lock
 
 # Installs into .venv, and again only when the lock file or pyproject.toml changed.
 setup: $(INSTALLED)
+
+# Installs the agent SDKs and the local model's runtime as well (the optional extras of pyproject.toml).
+extras: $(EXTRAS)
 
 # Builds the round, evaluates the scripted agents, prints the leaderboard and writes the report.
 demo: $(INSTALLED)
@@ -15,15 +19,17 @@ demo: $(INSTALLED)
 dev: $(INSTALLED)
 	@$(BIN)/abstain dev
 
-test: $(INSTALLED)
+test: $(EXTRAS)
 	@$(BIN)/ruff check
 	@$(BIN)/mypy
 	@$(BIN)/pytest --quiet
 
-# Resolves all dependencies anew; needs uv.
+# Resolves all dependencies anew; needs uv. The extras come first, so that both files agree on every version.
+COMPILE := uv pip compile pyproject.toml --group dev --universal --generate-hashes --no-emit-index-url --no-header --no-strip-extras \
+  --no-annotate
 lock:
-	uv pip compile pyproject.toml --group dev --universal --generate-hashes --no-emit-index-url --no-header --no-strip-extras \
-	  --no-annotate -o requirements.lock
+	$(COMPILE) --all-extras -o requirements-extras.lock
+	$(COMPILE) --constraint requirements-extras.lock -o requirements.lock
 
 $(INSTALLED): requirements.lock pyproject.toml
 	@set -e; \
@@ -35,4 +41,9 @@ $(INSTALLED): requirements.lock pyproject.toml
 	@echo "Installing into $(VENV) (once)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(EXTRAS): $(INSTALLED) requirements-extras.lock
+	@echo "Installing the agent SDKs (once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-extras.lock
 	@touch $@

@@ -47,6 +47,12 @@ class Settings:
     def report(self) -> Path:
         return self.home / "report"
 
+    @property
+    def cache(self) -> Path:
+        """Downloads; `ABSTAIN_CACHE` shares one folder between homes."""
+        shared = _variable("ABSTAIN_CACHE")
+        return Path(shared).expanduser().absolute() if shared else self.home / "cache"
+
     def seed_of(self, round_name: str) -> int:
         """The seed of a round.
 
