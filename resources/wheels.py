@@ -4,7 +4,6 @@
 """
 
 import hashlib
-import os
 import subprocess
 import sys
 import tempfile
@@ -51,7 +50,7 @@ def fetch(wheel: PinnedWheel, cache: Path) -> Path:
             if not target.is_file() or _sha256(target) != wheel.sha256:
                 with tempfile.TemporaryDirectory(dir=cache, prefix=".fetching-") as folder:
                     _download(wheel, Path(folder))
-                    os.replace(Path(folder) / wheel.file, target)
+                    (Path(folder) / wheel.file).replace(target)
     except OSError as error:
         raise WheelUnavailable(f"{wheel.file} cannot be kept in {cache}: {error.strerror or error}") from error
     return target
