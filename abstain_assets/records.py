@@ -478,6 +478,7 @@ class Rollout(Frozen):
     Attributes:
         fingerprint: digests everything the run depends on; equal fingerprints are never paid for twice.
         harness_version: versions of the harness and its SDK.
+        additions: what the harness sent to the model beside the agent's view because it cannot be dropped.
         error_kind: set when the run has no verdict.
         isolation: what of the sandbox's isolation was missing; empty when complete.
         state_digest: digest of the final state.
@@ -496,6 +497,7 @@ class Rollout(Frozen):
     epoch: int
     final_text: str
     messages: tuple[Message, ...]
+    additions: tuple[str, ...] = ()
     calls: tuple[Call, ...]
     usage: Usage
     turns: int

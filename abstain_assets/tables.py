@@ -241,6 +241,7 @@ ROLLOUTS = Table(
         _EPOCH,
         _text("final_text", "The last thing the agent said."),
         _json("messages", "The whole trajectory."),
+        _json("additions", "What the harness sent to the model beside the agent's view because it cannot be dropped; mostly `[]`."),
         _integer("requests", "Requests to the model."),
         _integer("retries", "Requests that were sent again."),
         _integer("input_tokens", "Tokens in."),

@@ -5,7 +5,9 @@ import json
 import os
 import signal
 from abc import ABC, abstractmethod
+from collections.abc import Coroutine
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import anyio
 import mcp_types
@@ -17,6 +19,8 @@ from environments.runtime.records import Call, JsonObject
 from environments.runtime.zygote import STOP
 from resources.evidence import EvidenceReader, SandboxEvidence
 from resources.zygote_process import Link, ZygoteError, ZygoteGone, ZygoteProcess
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -214,6 +218,25 @@ class ForeignSandbox(RunningSandbox):
         self.command = command
         self._zygote = zygote
         self._token = token
+
+    async def while_alive(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of what the harness does. It is cancelled when the sandbox ends without a final state: what a harness does
+        with dead tools is no evidence, and some ask the model again and again.
+
+        Raises:
+            SandboxDied, EnvironmentBug, MountError, IsolationIncomplete: how the sandbox ended.
+        """
+        running = asyncio.ensure_future(work)
+        over = asyncio.ensure_future(self._evidence.over.wait())
+        try:
+            await asyncio.wait({running, over}, return_when=asyncio.FIRST_COMPLETED)
+            if not running.done() and self._evidence.final_state is None:
+                raise await self._problem()
+            return await running
+        finally:
+            over.cancel()
+            running.cancel()
+            await asyncio.wait({running})
 
     async def _ask_to_end(self) -> None:
         """Ask for the final state even where the harness left its connector running or killed it."""

@@ -13,7 +13,7 @@ from abstain_assets.rollouts.journal import Journal, read_journal
 from abstain_assets.rollouts.runner import CellResult, run_cell
 from abstain_assets.taxonomy import Scenario
 from environments.retail_orders.families import FAMILIES
-from resources.harness.base import Harness
+from resources.harness.base import AnyHarness
 from resources.harness.chat_completions import ChatCompletions
 from resources.harness.retry import Retry
 from resources.harness.scripted import Scripted
@@ -79,7 +79,7 @@ class Lab:
         self, path: Path, pairs: Sequence[Pair], spec: ModelSpec, *, key: str | None = KEY, retry: Retry = FAST, **options: Any
     ) -> CellResult:
         """Run a cell with its journal at a path."""
-        harness: Harness = Scripted(spec) if spec.harness == "scripted" else ChatCompletions(spec, key, retry)
+        harness: AnyHarness = Scripted(spec) if spec.harness == "scripted" else ChatCompletions(spec, key, retry)
 
         async def work() -> CellResult:
             try:

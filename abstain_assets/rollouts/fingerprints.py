@@ -5,11 +5,11 @@ from abstain_assets.records import Pair, digest
 from abstain_assets.taxonomy import Side
 from environments.runtime import RUNTIME_VERSION, registry
 from environments.runtime.records import JsonObject
-from resources.harness.base import Harness
+from resources.harness.base import AnyHarness
 from resources.models import ModelSpec
 
 
-def fingerprint(pair: Pair, side: Side, spec: ModelSpec, harness: Harness, *, epoch: int, seed: int) -> str:
+def fingerprint(pair: Pair, side: Side, spec: ModelSpec, harness: AnyHarness, *, epoch: int, seed: int) -> str:
     """Digest of everything a run depends on.
 
     That is the variant as the agent sees it, the sources of the mounted environments and the runtime's version, the harness and its

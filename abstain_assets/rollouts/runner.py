@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
@@ -14,12 +14,13 @@ from abstain_assets.rollouts.errors import CellStopped, RunFailed
 from abstain_assets.rollouts.fingerprints import fingerprint
 from abstain_assets.rollouts.journal import Contents, Journal
 from abstain_assets.rollouts.progress import Progress, Silent
-from abstain_assets.rollouts.view import agent_view
+from abstain_assets.rollouts.view import agent_view, foreign_view
 from abstain_assets.taxonomy import Side
 from environments.runtime.errors import EnvironmentBug, MountError
-from resources.harness.base import Budget, Harness, HarnessRequest, Privileged, Trace
+from resources.harness.base import AnyHarness, Budget, ForeignRequest, HarnessRequest, Privileged, Trace
 from resources.models import ModelSpec
-from resources.sandbox import IsolationIncomplete, SandboxDied, SandboxEvidence, SandboxPool, SandboxSession, ZygoteError
+from resources.sandbox import IsolationIncomplete, SandboxDied, SandboxEvidence, SandboxPool, ZygoteError
+from resources.sandbox_session import RunningSandbox
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class CellResult:
     stopped: CellStopped | None = None
 
 
-def plan(pairs: Iterable[Pair], spec: ModelSpec, harness: Harness, *, epochs: int, seed: int) -> list[Planned]:
+def plan(pairs: Iterable[Pair], spec: ModelSpec, harness: AnyHarness, *, epochs: int, seed: int) -> list[Planned]:
     """Both sides of every pair for every epoch, one epoch after the other, so that an early stop leaves complete pairs."""
     ordered = sorted(pairs, key=lambda pair: pair.id)
     return [
@@ -65,7 +66,7 @@ def plan(pairs: Iterable[Pair], spec: ModelSpec, harness: Harness, *, epochs: in
     ]
 
 
-def collect(contents: Contents, pairs: Sequence[Pair], spec: ModelSpec, harness: Harness, *, seed: int) -> list[Rollout]:
+def collect(contents: Contents, pairs: Sequence[Pair], spec: ModelSpec, harness: AnyHarness, *, seed: int) -> list[Rollout]:
     """Every rollout of a journal that is still true of these pairs, whatever epochs it holds."""
     epochs = 1 + max((rollout.epoch for rollout in contents.rollouts.values()), default=-1)
     ran = {rollout.pair_id for rollout in contents.rollouts.values()}
@@ -84,7 +85,7 @@ async def run_cell(
     pairs: Sequence[Pair],
     spec: ModelSpec,
     *,
-    harness: Harness,
+    harness: AnyHarness,
     pool: SandboxPool,
     journal: Journal,
     epochs: int = 1,
@@ -149,7 +150,7 @@ class _Cell:
     """A running cell: what its rollouts share."""
 
     spec: ModelSpec
-    harness: Harness
+    harness: AnyHarness
     pool: SandboxPool
     journal: Journal
     budget: Budget
@@ -220,6 +221,7 @@ class _Cell:
             epoch=item.epoch,
             final_text=ended.text,
             messages=tuple(trace.messages),
+            additions=tuple(trace.additions),
             calls=evidence.calls,
             usage=trace.usage,
             turns=trace.turns,
@@ -240,23 +242,28 @@ class _Cell:
 
     async def _evidence(self, item: Planned, trace: Trace) -> tuple[SandboxEvidence, "_Ended"]:
         task = variant(item.pair, item.side)
-        privileged = Privileged(item.pair, item.side, item.epoch, self.seed) if self.harness.privileged else None
-        session: SandboxSession | None = None
+        sandbox: RunningSandbox | None = None
         try:
-            async with self.pool.open(task.mount, task.states) as session:
-                request = HarnessRequest(agent_view(task, session.tools), session, trace, privileged)
-                ended = await self._ended(request)
-                return await session.finish(), ended
+            if self.harness.foreign:
+                async with self.pool.command(task.mount, task.states) as sandbox:
+                    foreign = ForeignRequest(foreign_view(task), sandbox.command, trace)
+                    ended = await self._ended(sandbox.while_alive(self.harness.run(foreign)))
+                    return await sandbox.finish(), ended
+            privileged = Privileged(item.pair, item.side, item.epoch, self.seed) if self.harness.privileged else None
+            async with self.pool.open(task.mount, task.states) as sandbox:
+                request = HarnessRequest(agent_view(task, sandbox.tools), sandbox, trace, privileged)
+                ended = await self._ended(self.harness.run(request))
+                return await sandbox.finish(), ended
         except _BROKEN as error:
             broken = _Ended(kind="runtime_error", problem=f"{type(error).__name__}: {error}")
-            left = SandboxEvidence(session.calls, {}, session.isolation) if session else SandboxEvidence((), {}, ())
+            left = SandboxEvidence(sandbox.calls, {}, sandbox.isolation) if sandbox else SandboxEvidence((), {}, ())
             return left, broken
         except (ZygoteError, IsolationIncomplete) as error:
             raise CellStopped("sandbox", f"no sandbox can be started: {error}") from error
 
-    async def _ended(self, request: HarnessRequest) -> "_Ended":
+    async def _ended(self, run: Awaitable[str]) -> "_Ended":
         try:
-            return _Ended(text=await self.harness.run(request))
+            return _Ended(text=await run)
         except RunFailed as error:
             return _Ended(kind=error.kind, problem=str(error))
         except (CellStopped, *_BROKEN):

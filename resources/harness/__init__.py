@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from resources.harness.base import Harness
+from resources.harness.base import AnyHarness
 from resources.harness.retry import Retry
 from resources.harness.scripted import Scripted
 from resources.models import ModelSpec, api_key
 
 
-def open_harness(spec: ModelSpec, *, retry: Retry | None = None, env_file: Path | None = None) -> Harness:
+def open_harness(spec: ModelSpec, *, retry: Retry | None = None, env_file: Path | None = None) -> AnyHarness:
     """The harness of a model, ready to run. Close it when done.
 
     Raises:

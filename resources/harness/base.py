@@ -1,7 +1,7 @@
 """What every harness is: something that shows a model an `AgentView`, lets it use a sandbox, and comes back with a final text.
 
 A harness gets nothing that names the scenario, the side or the pair. Scripted policies are the exception: they are marked
-privileged and receive the pair.
+privileged and receive the pair. A foreign harness, which is somebody's agent SDK, starts the sandbox itself as its tool server.
 """
 
 from collections.abc import Iterator
@@ -14,6 +14,7 @@ from abstain_assets.records import AgentView, Message, Pair, ToolRequest, Usage
 from abstain_assets.taxonomy import Side
 from environments.runtime.records import JsonObject
 from resources.models import Prices
+from resources.sandbox_session import StdioCommand
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -49,11 +50,16 @@ class Budget:
 
 @dataclass
 class Trace:
-    """What a run has left behind so far. It belongs to the runner, so it survives however the run ends."""
+    """What a run has left behind so far. It belongs to the runner, so it survives however the run ends.
+
+    Attributes:
+        additions: what the harness sent to the model beside the view because it cannot be dropped.
+    """
 
     budget: Budget
     prices: Prices | None = None
     messages: list[Message] = field(default_factory=list)
+    additions: list[str] = field(default_factory=list)
     turns: int = 0
     requests: int = 0
     retries: int = 0
@@ -121,8 +127,23 @@ class HarnessRequest:
     privileged: Privileged | None = None
 
 
-class Harness(Protocol):
-    """One model under one harness. Made once per cell and shared by its runs.
+@dataclass(frozen=True)
+class ForeignRequest:
+    """One run of a foreign harness.
+
+    Attributes:
+        view: everything that may leave for the model; its tools are what the command will serve.
+        command: starts the sandbox as a tool server on stdio (MCP), once.
+        trace: where messages and usage go as they happen. Calls, results and changes reach the runner from the sandbox itself.
+    """
+
+    view: AgentView
+    command: StdioCommand
+    trace: Trace
+
+
+class _Common(Protocol):
+    """What every harness says of itself.
 
     Attributes:
         name: as in model files.
@@ -136,6 +157,16 @@ class Harness(Protocol):
     evidence_version: str
     privileged: bool
 
+    async def close(self) -> None:
+        """Close connections and end processes."""
+        ...
+
+
+class Harness(_Common, Protocol):
+    """One model under one harness. Made once per cell and shared by its runs."""
+
+    foreign: Literal[False]
+
     async def run(self, request: HarnessRequest) -> str:
         """Run to the end and return the final text.
 
@@ -145,9 +176,18 @@ class Harness(Protocol):
         """
         ...
 
-    async def close(self) -> None:
-        """Close connections."""
+
+class ForeignHarness(_Common, Protocol):
+    """One model under somebody's agent SDK, which starts the sandbox itself."""
+
+    foreign: Literal[True]
+
+    async def run(self, request: ForeignRequest) -> str:
+        """As `Harness.run`. The harness has left nothing running when this returns or raises."""
         ...
+
+
+AnyHarness = Harness | ForeignHarness
 
 
 def redact(text: str, secret: str | None) -> str:

@@ -7,7 +7,7 @@ output.
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import openai
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -77,6 +77,7 @@ class ChatCompletions:
     version = "1"
     evidence_version = f"{version} (openai {openai.__version__})"
     privileged = False
+    foreign: Literal[False] = False
 
     def __init__(self, spec: ModelSpec, key: str | None, retry: Retry | None = None) -> None:
         self._spec = spec

@@ -4,7 +4,7 @@ They alone receive the pair. Nothing after the rollout knows of them: their scor
 """
 
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, Literal
 
 from abstain_assets.errors import BadInput
 from abstain_assets.pairs.refs import RefError
@@ -92,6 +92,7 @@ class Scripted:
     version = "1"
     evidence_version = version
     privileged = True
+    foreign: Literal[False] = False
 
     def __init__(self, spec: ModelSpec) -> None:
         if spec.model not in POLICIES:
