@@ -76,10 +76,19 @@ class Lab:
         return self._loop.run_until_complete(work)
 
     def run(
-        self, path: Path, pairs: Sequence[Pair], spec: ModelSpec, *, key: str | None = KEY, retry: Retry = FAST, **options: Any
+        self,
+        path: Path,
+        pairs: Sequence[Pair],
+        spec: ModelSpec,
+        *,
+        key: str | None = KEY,
+        retry: Retry = FAST,
+        harness: AnyHarness | None = None,
+        **options: Any,
     ) -> CellResult:
-        """Run a cell with its journal at a path."""
-        harness: AnyHarness = Scripted(spec) if spec.harness == "scripted" else ChatCompletions(spec, key, retry)
+        """Run a cell with its journal at a path, by default under the plain loop. The harness is closed at the end."""
+        if harness is None:
+            harness = Scripted(spec) if spec.harness == "scripted" else ChatCompletions(spec, key, retry)
 
         async def work() -> CellResult:
             try:

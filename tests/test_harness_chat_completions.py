@@ -15,7 +15,7 @@ from abstain_assets.rollouts.view import agent_view
 from abstain_assets.taxonomy import SCENARIOS, Scenario, Side
 from environments.runtime.records import JsonObject
 from environments.runtime.sandbox import Sandbox, compact
-from resources.harness.chat_completions import RESULT_LIMIT
+from environments.runtime.server import RESULT_LIMIT
 from resources.sandbox import WireTool
 from resources.settings import PROJECT
 from tests.builders_rollouts import KEY, Lab, chat_spec, kept, pairs_of
@@ -206,8 +206,8 @@ def test_an_oversized_result_is_cut_visibly_for_the_model_and_kept_in_full(lab: 
     (text,) = tool_texts(second)
     full = compact(rollout.calls[0].content)
     assert note in full and len(full) > 1_000_000
-    assert text.startswith(full[:RESULT_LIMIT]) and len(text) < RESULT_LIMIT + 200
-    assert f"it has {len(full)} characters" in text
+    shown = json.loads(text)
+    assert shown["cut"] == full[:RESULT_LIMIT] and f"it has {len(full)} characters" in shown["note"]
 
 
 # --- limits and texts -----------------------------------------------------------------------------------------------------

@@ -153,7 +153,7 @@ def test_evidence_up_to_a_failure_is_kept(lab: Lab, tmp_path: Path) -> None:
 def test_a_sandbox_killed_in_mid_run_is_a_runtime_error(lab: Lab, tmp_path: Path) -> None:
     def script(body: Body) -> Reply:
         if turns(body) == 1:
-            _kill_sandboxes()
+            kill_sandboxes()
         return LOOP
 
     act, _ = run(lab, tmp_path, script)
@@ -161,7 +161,7 @@ def test_a_sandbox_killed_in_mid_run_is_a_runtime_error(lab: Lab, tmp_path: Path
     assert len(act.calls) == 1 and act.turns == 2 and act.usage.requests == 2
 
 
-def _kill_sandboxes() -> None:
+def kill_sandboxes() -> None:
     """Kill the grandchildren of this process: its child is the zygote, whose children are sandboxes."""
     found = [pid for child in _children(os.getpid()) for pid in _children(child)]
     assert found

@@ -65,11 +65,7 @@ def test_every_shipped_tool_is_listed_as_the_sandbox_has_it() -> None:
             for tool, spec in zip(listed, sandbox.tools, strict=True):
                 assert tool.name == wire_name(spec.name) and sandbox.canonical(tool.name) == spec.name
                 assert len(tool.name) <= MAX_LENGTH and tool.name.replace("_", "").isalnum() and tool.name.isascii()
-                assert (tool.description, tool.input_schema, tool.output_schema) == (
-                    spec.description,
-                    spec.input_schema,
-                    spec.output_schema,
-                )
+                assert (tool.description, tool.input_schema, tool.output_schema) == (spec.description, spec.input_schema, None)
                 assert tool.name not in seen
                 seen.add(tool.name)
         assert len(seen) == sum(len(registry.load(name).tools) for name in registry.names())
@@ -131,10 +127,9 @@ def test_malformed_answers_pass_a_client_that_checks_schemas(monkeypatch: pytest
     async def main() -> None:
         sandbox = mounted("library", faults=(Fault(tool="library.find_books", kind="malformed"),))
         async with connected(sandbox) as client:
-            schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
+            await client.list_tools()
             answer = await client.call_tool("library__find_books", {})
         assert answer.structured_content is not None and list(answer.structured_content) == ["raw"]
-        assert [name for name, schema in schemas.items() if schema is None] == ["library__find_books"]
 
     asyncio.run(main())
 

@@ -48,14 +48,14 @@ async def _end_to_end(subject: Subject) -> Checked:
     for name, run in subject.examples.items():
         sandbox = Sandbox(Mount(environments=(subject.name,)), {subject.name: subject.state})
         async with Client(_connection(sandbox)) as client:
-            listed = {tool.name: tool for tool in (await client.list_tools()).tools}
-            if listed.keys() != {spec.wire_name for spec in subject.specs.values()}:
+            listed = {tool.name for tool in (await client.list_tools()).tools}
+            if listed != {spec.wire_name for spec in subject.specs.values()}:
                 found.append(f"the server lists {sorted(listed)}")
                 break
             for made in run.calls:
                 wire = subject.specs[made.tool].wire_name
                 answer = await client.call_tool(wire, made.args)
-                problems = list(_answer_problems(answer, made, listed[wire].output_schema))
+                problems = list(_answer_problems(answer, made, subject.specs[made.tool].output_schema))
                 found += [f"{name}: {shown(made.tool, made.args)} {problem}" for problem in problems]
                 calls += 1
                 if not answer.is_error:
@@ -79,7 +79,7 @@ async def _connection(sandbox: Sandbox) -> AsyncIterator[Streams]:
             os.close(descriptor)
 
 
-def _answer_problems(answer: CallToolResult, made: Example, schema: JsonObject | None) -> list[str]:
+def _answer_problems(answer: CallToolResult, made: Example, schema: JsonObject) -> list[str]:
     error = made.outcome.error
     expected = made.outcome.result if error is None else {"error": {"code": error.code, "message": error.message}}
     found = []
@@ -91,6 +91,6 @@ def _answer_problems(answer: CallToolResult, made: Example, schema: JsonObject |
     if answer.is_error != (error is not None):
         found.append("is marked as an error or a success wrongly")
     if error is None:
-        errors = Draft202012Validator(schema or False).iter_errors(answer.structured_content)
+        errors = Draft202012Validator(schema).iter_errors(answer.structured_content)
         found += [f"breaks its output schema at {problem.json_path}: {problem.message}" for problem in errors]
     return found

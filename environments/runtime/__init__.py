@@ -7,7 +7,7 @@ from environments.runtime.contract import Environment, Record, Result, State, To
 from environments.runtime.effects import EffectDecl
 from environments.runtime.errors import EnvironmentBug, MountError, ToolError
 
-RUNTIME_VERSION = "1"
+RUNTIME_VERSION = "2"
 
 __all__ = [
     "RUNTIME_VERSION",

@@ -19,8 +19,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from environments.runtime import RUNTIME_VERSION
 from environments.runtime.errors import EnvironmentBug, MountError
 from environments.runtime.pipes import message_streams
-from environments.runtime.records import Call, JsonObject, Mount, ToolSpec
+from environments.runtime.records import Call, JsonObject, Mount
 from environments.runtime.sandbox import Sandbox, compact
+
+# Characters of a result that an agent gets to see, the same under every harness. The evidence has all of it.
+RESULT_LIMIT = 100_000
 
 
 class SandboxSpec(BaseModel):
@@ -85,26 +88,23 @@ def explain(error: ValidationError) -> str:
 
 
 def _listing(sandbox: Sandbox) -> mcp_types.ListToolsResult:
-    # Clients check answers against the output schema and raise in the agent's place. A malformed answer is meant to reach the
-    # agent, so a tool that gives one promises no schema.
-    malformed = {fault.tool for fault in sandbox.mount.faults if fault.kind == "malformed"}
-
-    def listed(spec: ToolSpec) -> mcp_types.Tool:
-        return mcp_types.Tool(
-            name=spec.wire_name,
-            description=spec.description,
-            input_schema=spec.input_schema,
-            output_schema=None if spec.name in malformed else spec.output_schema,
-        )
-
-    return mcp_types.ListToolsResult(tools=[listed(spec) for spec in sandbox.tools])
+    # Without output schemas: clients check answers against them and raise in the agent's place, but malformed and cut answers are
+    # meant to reach the agent. No harness shows a model these schemas.
+    listed = [
+        mcp_types.Tool(name=spec.wire_name, description=spec.description, input_schema=spec.input_schema) for spec in sandbox.tools
+    ]
+    return mcp_types.ListToolsResult(tools=listed)
 
 
 def _answer(call: Call) -> mcp_types.CallToolResult:
+    content = call.content
+    text = compact(content)
+    if len(text) > RESULT_LIMIT:
+        note = f"The result was cut: it has {len(text)} characters, the first {RESULT_LIMIT} are shown."
+        content = {"note": note, "cut": text[:RESULT_LIMIT]}
+        text = compact(content)
     return mcp_types.CallToolResult(
-        content=[mcp_types.TextContent(text=compact(call.content))],
-        structured_content=call.content,
-        is_error=call.error is not None,
+        content=[mcp_types.TextContent(text=text)], structured_content=content, is_error=call.error is not None
     )
 
 

@@ -22,7 +22,6 @@ from resources.harness.openai_errors import MalformedReply
 from resources.harness.retry import Retry
 from resources.models import ModelSpec
 
-RESULT_LIMIT = 100_000
 _OUTPUT_ONLY = ("refusal", "annotations", "audio", "function_call")
 
 
@@ -232,12 +231,8 @@ def _echo(raw: JsonObject, asked: list[ToolRequest]) -> JsonObject:
 
 
 async def _answer(call: ToolRequest, session: ToolSession) -> str:
-    """The text that answers a tool call. The sandbox keeps the full result whatever is cut here."""
+    """The text that answers a tool call."""
     if isinstance(call.arguments, str):
         message = f"The arguments are no JSON object: {call.arguments[:500]}"
         return compact({"error": {"code": "invalid_arguments", "message": message}})
-    reply = await session.call(call.name, call.arguments)
-    length = len(reply.text)
-    if length <= RESULT_LIMIT:
-        return reply.text
-    return f"{reply.text[:RESULT_LIMIT]}\n[The result was cut: it has {length} characters, the first {RESULT_LIMIT} are shown.]"
+    return (await session.call(call.name, call.arguments)).text

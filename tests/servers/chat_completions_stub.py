@@ -5,43 +5,14 @@ bodies.
 """
 
 import json
-import socket
-import struct
 import threading
-import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-Body = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Reply:
-    """What goes back. `wire` says how it travels: `ok`, `reset` (connection closed hard) or `truncated` (body cut short)."""
-
-    status: int = 200
-    payload: bytes = b""
-    headers: dict[str, str] = field(default_factory=dict)
-    delay: float = 0.0
-    wire: str = "ok"
-
-
-@dataclass(frozen=True)
-class Received:
-    """One request as it came in."""
-
-    path: str
-    headers: dict[str, str]
-    raw: bytes
-
-    @property
-    def body(self) -> Body:
-        parsed: Body = json.loads(self.raw)
-        return parsed
-
+from tests.servers.stub import Body as Body
+from tests.servers.stub import Received as Received
+from tests.servers.stub import Reply as Reply
+from tests.servers.stub import StubServer
 
 Script = Callable[[Body], Reply]
 
@@ -108,7 +79,7 @@ def in_order(*replies: Reply) -> Script:
     return script
 
 
-class ChatServer:
+class ChatServer(StubServer):
     """The server. Use it as a context manager; `url` is its base address, `received` all requests so far.
 
     Args:
@@ -116,68 +87,17 @@ class ChatServer:
     """
 
     def __init__(self, script: Script, key: str | None = None) -> None:
+        super().__init__(self._reply)
         self.script = script
-        self.received: list[Received] = []
         self._key = key
-        self._lock = threading.Lock()
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                outer._handle(self)
-
-            def log_message(self, format: str, *args: Any) -> None:
-                """Keep the test output clean."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}/v1"
+        return f"{self.origin}/v1"
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    def _handle(self, handler: BaseHTTPRequestHandler) -> None:
-        raw = handler.rfile.read(int(handler.headers.get("content-length") or 0))
-        request = Received(handler.path, {name.lower(): value for name, value in handler.headers.items()}, raw)
-        with self._lock:
-            self.received.append(request)
+    def _reply(self, request: Received) -> Reply:
         if request.path != "/v1/chat/completions":
-            reply = error(404, f"unknown path {request.path}")
-        elif self._key is not None and request.headers.get("authorization") != f"Bearer {self._key}":
-            reply = error(401, f"Incorrect API key provided: {request.headers.get('authorization')}", "invalid_api_key")
-        else:
-            reply = self.script(request.body)
-        time.sleep(reply.delay)
-        try:
-            _send(handler, reply)
-        except (BrokenPipeError, ConnectionResetError):
-            handler.close_connection = True
-
-
-def _send(handler: BaseHTTPRequestHandler, reply: Reply) -> None:
-    if reply.wire == "reset":
-        handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        handler.connection.close()
-        handler.close_connection = True
-        return
-    handler.send_response(reply.status)
-    headers = {"content-type": "application/json", "content-length": str(len(reply.payload)), **reply.headers}
-    for name, value in headers.items():
-        handler.send_header(name, value)
-    handler.end_headers()
-    cut = reply.wire == "truncated"
-    handler.wfile.write(reply.payload[: len(reply.payload) // 2] if cut else reply.payload)
-    if cut:
-        handler.close_connection = True
+            return error(404, f"unknown path {request.path}")
+        if self._key is not None and request.headers.get("authorization") != f"Bearer {self._key}":
+            return error(401, f"Incorrect API key provided: {request.headers.get('authorization')}", "invalid_api_key")
+        return self.script(request.body)
