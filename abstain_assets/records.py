@@ -495,6 +495,7 @@ class Rollout(Frozen):
     harness: str
     harness_version: str
     epoch: int
+    seed: int = 0
     final_text: str
     messages: tuple[Message, ...]
     additions: tuple[str, ...] = ()

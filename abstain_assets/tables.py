@@ -239,6 +239,7 @@ ROLLOUTS = Table(
         _HARNESS,
         _text("harness_version", "Versions of the harness and its SDK."),
         _EPOCH,
+        _integer("seed", "Seed of the run: of what scripted policies say."),
         _text("final_text", "The last thing the agent said."),
         _json("messages", "The whole trajectory."),
         _json("additions", "What the harness sent to the model beside the agent's view because it cannot be dropped; mostly `[]`."),

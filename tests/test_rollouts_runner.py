@@ -148,7 +148,25 @@ def test_collecting_takes_what_is_still_true_of_all_epochs(lab: Lab, tmp_path: P
     contents = read_journal(path)
     assert len(collect(contents, PAIRS, spec, harness, seed=0)) == 4 * len(PAIRS)
     assert len(collect(contents, (_reworded(PAIRS[0]), *PAIRS[1:]), spec, harness, seed=0)) == 4 * len(PAIRS) - 4
-    assert collect(contents, PAIRS, spec, harness, seed=1) == []
+    assert len(collect(contents, PAIRS, spec, harness, seed=1)) == 4 * len(PAIRS)
+
+
+def test_of_runs_with_several_seeds_one_counts(lab: Lab, tmp_path: Path, server: ChatServer) -> None:
+    path, spec = tmp_path / "j.jsonl", chat_spec(server.url)
+    lab.run(path, PAIRS, spec)
+    lab.run(path, PAIRS[:1], spec, seed=7)
+    contents, harness = read_journal(path), ChatCompletions(spec, KEY)
+    assert len(contents.rollouts) == 2 * len(PAIRS) + 2
+
+    def seeds(wanted: int) -> dict[str, set[int]]:
+        found: dict[str, set[int]] = {}
+        for rollout in collect(contents, PAIRS, spec, harness, seed=wanted):
+            found.setdefault(rollout.pair_id, set()).add(rollout.seed)
+        return found
+
+    others = {pair.id: {0} for pair in PAIRS}
+    assert seeds(0) == others
+    assert seeds(7) == seeds(3) == {**others, PAIRS[0].id: {7}}
 
 
 # --- errors and money -----------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ class Plan:
     Attributes:
         pairs: ids; all pairs of the scenarios when empty.
         limit: a stratified sample of so many pairs.
+        seed: of the sample, and of what scripted policies say.
         max_cost_usd: what all models together may spend.
     """
 
@@ -30,6 +31,7 @@ class Plan:
     pairs: tuple[str, ...] = ()
     limit: int | None = None
     epochs: int = 1
+    seed: int = 0
     concurrency: int = 8
     max_cost_usd: float | None = None
     retry_errors: bool = False
@@ -83,6 +85,7 @@ def _run(session: Session, specs: "Sequence[ModelSpec]", plan: Plan, chosen: dic
     config = {
         "pairs": names,
         "epochs": plan.epochs,
+        "seed": plan.seed,
         "concurrency": plan.concurrency,
         "retry_errors": plan.retry_errors,
         **({} if plan.max_cost_usd is None else {"max_cost_usd": plan.max_cost_usd}),
@@ -113,7 +116,7 @@ def _chosen(session: Session, plan: Plan) -> dict[str, list[str]]:
         raise BadInput(f"round {plan.round} has no pair {', '.join(unknown)}; `abstain query 'SELECT id FROM pairs'` lists them")
     if plan.pairs:
         rows = rows.filter(rows["id"].is_in(plan.pairs))
-    names = set(stratified(rows.select("id", "scenario", "action_type").iter_rows(), plan.limit))
+    names = set(stratified(rows.select("id", "scenario", "action_type").iter_rows(), plan.limit, plan.seed))
     chosen: dict[str, list[str]] = {}
     for name, scenario in rows.select("id", "scenario").iter_rows():
         if name in names:

@@ -58,6 +58,9 @@ def run(
     pairs: Annotated[str | None, typer.Option("--pairs", metavar="ID,..", help="Only these pairs, both sides of each.")] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="A stratified sample of so many pairs.")] = None,
     epochs: Annotated[int, typer.Option("--epochs", min=1, help="Repetitions of every rollout.")] = 1,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help="Draws another sample with --limit, and other words of the scripted agents.")
+    ] = 0,
     concurrency: Annotated[int, typer.Option("--concurrency", min=1, help="Rollouts at once.")] = 8,
     max_cost: Annotated[float | None, typer.Option("--max-cost", min=0, metavar="USD", help="What may be spent.")] = None,
     retry_errors: Annotated[bool, typer.Option("--retry-errors", help="Run those again that have no verdict.")] = False,
@@ -73,6 +76,7 @@ def run(
         pairs=_ids(pairs),
         limit=limit,
         epochs=epochs,
+        seed=seed,
         concurrency=concurrency,
         max_cost_usd=max_cost,
         retry_errors=retry_errors,

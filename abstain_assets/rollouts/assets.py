@@ -34,6 +34,7 @@ class RolloutsConfig(dg.Config):
 
     pairs: list[str] = Field(default=[], description="Ids of the pairs to run, both sides of each; all of them when empty.")
     epochs: int = Field(default=1, ge=1, description="Repetitions of every rollout.")
+    seed: int = Field(default=0, ge=0, description="Seed of the runs: of what scripted policies say.")
     concurrency: int = Field(default=8, ge=1, description="Rollouts of a cell at once.")
     max_cost_usd: float | None = Field(default=None, description="What this run may spend.")
     retry_errors: bool = Field(default=False, description="Run those again that have no verdict.")
@@ -152,6 +153,7 @@ def _order(lake: Lake, where: RoundScenario, config: RolloutsConfig) -> Order:
         digests=dict(rows.select("id", "digest").iter_rows()),
         chosen=[pair for pair in published if not config.pairs or pair.id in config.pairs],
         epochs=config.epochs,
+        seed=config.seed,
         concurrency=config.concurrency,
         retry_errors=config.retry_errors,
     )

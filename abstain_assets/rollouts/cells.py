@@ -18,8 +18,6 @@ from resources.lake import Lake, Written
 from resources.models import ModelSpec
 from resources.sandbox import SandboxPool
 
-SEED = 0
-
 
 @dataclass(frozen=True)
 class Order:
@@ -29,12 +27,14 @@ class Order:
         pairs: everything published; the partition is rebuilt for all of them.
         digests: of the published pairs, by id.
         chosen: what to run now.
+        seed: of the runs to make now.
     """
 
     pairs: Sequence[Pair]
     digests: Mapping[str, str]
     chosen: Sequence[Pair]
     epochs: int
+    seed: int
     concurrency: int
     retry_errors: bool
 
@@ -85,14 +85,14 @@ async def run_and_publish(
                 pool=pool,
                 journal=journal,
                 epochs=order.epochs,
-                seed=SEED,
+                seed=order.seed,
                 concurrency=order.concurrency,
                 budget=budget,
                 retry_errors=order.retry_errors,
                 progress=progress,
                 stop=stop,
             )
-            kept = collect(journal.contents, order.pairs, spec, harness, seed=SEED)
+            kept = collect(journal.contents, order.pairs, spec, harness, seed=order.seed)
             parts = _write(lake, file, kept, journal.contents, order.digests)
     finally:
         await harness.close()

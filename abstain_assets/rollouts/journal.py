@@ -45,6 +45,7 @@ class Contents:
     def add(self, entry: Entry) -> None:
         """Take up one more line."""
         if entry.rollout is not None:
+            self.rollouts.pop(entry.fingerprint, None)  # the order of the dictionary is the order in which they finished
             self.rollouts[entry.fingerprint] = entry.rollout
             self.usages.append(entry.rollout.usage)
         if entry.timing is not None:

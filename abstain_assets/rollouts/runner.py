@@ -67,11 +67,18 @@ def plan(pairs: Iterable[Pair], spec: ModelSpec, harness: AnyHarness, *, epochs:
 
 
 def collect(contents: Contents, pairs: Sequence[Pair], spec: ModelSpec, harness: AnyHarness, *, seed: int) -> list[Rollout]:
-    """Every rollout of a journal that is still true of these pairs, whatever epochs it holds."""
-    epochs = 1 + max((rollout.epoch for rollout in contents.rollouts.values()), default=-1)
-    ran = {rollout.pair_id for rollout in contents.rollouts.values()}
-    planned = plan([pair for pair in pairs if pair.id in ran], spec, harness, epochs=epochs, seed=seed)
-    return [contents.rollouts[item.fingerprint] for item in planned if item.fingerprint in contents.rollouts]
+    """Every rollout of a journal that is still true of these pairs, whatever epochs it holds.
+
+    One side of a pair has one rollout per epoch. Of runs that differ in their seed alone the one with this seed counts, else the
+    latest.
+    """
+    published = {pair.id: pair for pair in pairs}
+    latest: dict[tuple[str, Side, int], Rollout] = {}
+    for name, rollout in sorted(contents.rollouts.items(), key=lambda item: item[1].seed == seed):  # a stable sort
+        pair = published.get(rollout.pair_id)
+        if pair and name == fingerprint(pair, rollout.side, spec, harness, epoch=rollout.epoch, seed=rollout.seed):
+            latest[pair.id, rollout.side, rollout.epoch] = rollout
+    return sorted(latest.values(), key=lambda item: (item.epoch, item.pair_id, list(Side).index(item.side)))
 
 
 def is_finished(rollout: Rollout | None, *, retry_errors: bool) -> bool:
@@ -219,6 +226,7 @@ class _Cell:
             harness=self.harness.name,
             harness_version=self.harness.evidence_version,
             epoch=item.epoch,
+            seed=self.seed,
             final_text=ended.text,
             messages=tuple(trace.messages),
             additions=tuple(trace.additions),
