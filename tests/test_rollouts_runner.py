@@ -11,7 +11,8 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from pydantic import TypeAdapter
@@ -19,6 +20,7 @@ from rich.console import Console
 
 from abstain_assets.errors import BadInput
 from abstain_assets.records import Pair, Rollout, canonical
+from abstain_assets.rollouts.assets import Logged
 from abstain_assets.rollouts.errors import CellStopped
 from abstain_assets.rollouts.fingerprints import fingerprint
 from abstain_assets.rollouts.journal import read_journal
@@ -417,3 +419,13 @@ def test_two_processes_never_work_on_the_same_cell(tmp_path: Path) -> None:
         out, _ = first.communicate(timeout=120)
         planned = json.loads(out)["planned"]
         assert len(server.received) == 2 * planned == 2 * len(read_journal(path).rollouts)
+
+
+def test_the_log_of_a_run_tells_how_far_it_is(lab: Lab, tmp_path: Path, server: ChatServer) -> None:
+    """The lines of a Dagster run: done, errors, tokens, cost, and while it lasts the time left."""
+    said: list[str] = []
+    context = SimpleNamespace(log=SimpleNamespace(info=said.append))
+    logged = Logged(cast(Any, context), every_seconds=0.0)
+    lab.run(tmp_path / "j.jsonl", PAIRS[:1], chat_spec(server.url, prices=PRICES), progress=logged, concurrency=1)
+    assert len(said) == 3 and said[0].startswith("stub/model: 1 of 2 rollouts (0 reused), 0 errors, ") and said[0].endswith(" left")
+    assert said[2].startswith("stub/model: 2 of 2 rollouts") and "tokens, $" in said[2]

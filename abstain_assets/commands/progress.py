@@ -23,8 +23,8 @@ class ShownOverCells(Shown):
             self.close()
             super().begin(title, self._whole, 0)
             self._model, self._stopped = title, None
-        self._done += reused
-        self._reused += reused
+        self._tally.done += reused
+        self._tally.reused += reused
         self._update()
 
     def end(self, stopped: CellStopped | None) -> None:

@@ -1,10 +1,10 @@
 """The asset of the rollouts stage."""
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
+from time import perf_counter
 
 import dagster as dg
 from pydantic import Field
@@ -18,7 +18,7 @@ from abstain_assets.rollouts.cells import Order, run_and_publish
 from abstain_assets.rollouts.errors import CellBusy, CellStopped, ModelsStopped
 from abstain_assets.rollouts.interrupt import run_interruptible
 from abstain_assets.rollouts.pools import provider_slot
-from abstain_assets.rollouts.progress import Progress
+from abstain_assets.rollouts.progress import Progress, Tally
 from abstain_assets.rollouts.runner import CellResult
 from abstain_assets.rounds import RoundScenario
 from abstain_assets.rows import pairs_from
@@ -49,32 +49,35 @@ class Watch:
 
 
 class Logged:
-    """Progress for the log of a run: a line for every tenth rollout and one at the end."""
+    """Progress for the log of a run, every few seconds while rollouts finish, and at the end of each cell."""
 
-    def __init__(self, context: dg.AssetExecutionContext) -> None:
+    def __init__(self, context: dg.AssetExecutionContext, every_seconds: float = 10.0) -> None:
         self._say = context.log.info
+        self._every = every_seconds
 
     def begin(self, title: str, planned: int, reused: int) -> None:
         """See `Progress`."""
-        self._title, self._planned, self._done = title, planned, reused
-        self._errors: Counter[str] = Counter()
+        self._tally = Tally(title, planned, reused)
+        self._said = perf_counter()
 
     def started(self) -> None:
         """See `Progress`."""
+        self._tally.started()
 
     def finished(self, rollout: Rollout) -> None:
         """See `Progress`."""
-        self._done += 1
-        self._errors.update([rollout.error_kind] if rollout.error_kind else [])
-        if self._done % 10 == 0:
-            self._say(f"{self._title}: {self._done} of {self._planned} rollouts, errors: {dict(self._errors)}")
+        self._tally.finished(rollout)
+        if perf_counter() - self._said >= self._every:
+            self._said = perf_counter()
+            self._say(f"{self._tally.line}, {self._tally.time_left}")
 
     def dropped(self) -> None:
         """See `Progress`."""
+        self._tally.dropped()
 
     def end(self, stopped: CellStopped | None) -> None:
         """See `Progress`."""
-        self._say(f"{self._title}: {self._done} of {self._planned} rollouts{f', stopped: {stopped}' if stopped else ''}")
+        self._say(f"{self._tally.line}{f', stopped: {stopped}' if stopped else ''}")
 
 
 @dg.asset(
