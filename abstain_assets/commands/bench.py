@@ -25,6 +25,12 @@ def build(context: typer.Context, home: Home = None, as_json: Json = False) -> N
     _measure(Session(context, home, as_json), "build")
 
 
+@app.command("rollouts")
+def rollouts(context: typer.Context, home: Home = None, as_json: Json = False) -> None:
+    """Whole rollouts under every installed harness with a model that answers at once, beside a plain server process."""
+    _measure(Session(context, home, as_json), "rollouts")
+
+
 def _measure(session: Session, name: str) -> None:
     sys.path.append(str(PROJECT))  # an editable installation maps the packages alone, and benchmarks/ is none
     try:
