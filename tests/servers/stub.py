@@ -55,6 +55,7 @@ class StubServer:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # else every reply waits 40 ms for a delayed acknowledgement
 
             def do_POST(self) -> None:
                 outer._handle(self)
