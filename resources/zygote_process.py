@@ -1,6 +1,7 @@
 """The zygote as a process of the runner's: starting it, and talking to it without blocking the event loop."""
 
 import array
+import asyncio
 import json
 import os
 import secrets
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +40,16 @@ def new_token() -> bytes:
 
 
 class Link:
-    """One connection to the zygote. Closing it kills the sandbox that was run or offered on it."""
+    """One connection to the zygote. Closing it kills the sandbox that was run or offered on it.
 
-    def __init__(self, connection: socket.socket) -> None:
+    Args:
+        body: what the sandbox is to read. It is sent in the background, because an offered sandbox does not read before it starts.
+    """
+
+    def __init__(self, connection: socket.socket, body: bytes = b"") -> None:
         self._connection = connection
         self._lines = LineReader(connection.fileno())
+        self._sending = asyncio.create_task(_send(connection, body)) if body else None
 
     async def expect(self, key: str) -> Any:
         """The next answer with this key.
@@ -60,6 +67,8 @@ class Link:
         raise ZygoteGone("the zygote ended")
 
     def close(self) -> None:
+        if self._sending is not None:
+            self._sending.cancel()
         self._connection.close()
 
 
@@ -131,16 +140,16 @@ class ZygoteProcess:
             await _connect(connection, self.path)
             rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
             connection.sendmsg([operation + token], rights)
-            if body is not None:
-                text = body.model_dump_json().encode()
-                await _send(connection, len(text).to_bytes(LENGTH_BYTES, "big") + text)
         except OSError as error:
             connection.close()
             raise ZygoteGone(f"the zygote ended: {error}") from error
         except BaseException:
             connection.close()
             raise
-        return Link(connection)
+        if body is None:
+            return Link(connection)
+        text = body.model_dump_json().encode()
+        return Link(connection, len(text).to_bytes(LENGTH_BYTES, "big") + text)
 
     def close(self) -> None:
         """End it and every sandbox it forked. Returns when it is gone."""
@@ -171,9 +180,11 @@ async def _connect(connection: socket.socket, path: Path) -> None:
 
 
 async def _send(connection: socket.socket, data: bytes) -> None:
+    """Send everything, unless the other side leaves: whoever waits for its answer notices."""
     rest = memoryview(data)
-    while rest:
-        try:
-            rest = rest[connection.send(rest) :]
-        except BlockingIOError:
-            await anyio.wait_writable(connection)
+    with suppress(OSError):
+        while rest:
+            try:
+                rest = rest[connection.send(rest) :]
+            except BlockingIOError:
+                await anyio.wait_writable(connection)

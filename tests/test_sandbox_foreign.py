@@ -209,3 +209,20 @@ def test_connector_without_a_zygote_says_so() -> None:
                     await foreign.finish()
 
     asyncio.run(main())
+
+
+def test_a_large_state_waits_for_the_harness_without_holding_anybody_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """More than a socket buffers: an offered sandbox reads its state only once the harness starts it."""
+
+    async def main() -> None:
+        async with hostile_pool(monkeypatch, tmp_path) as pool, asyncio.timeout(30):
+            large = states()
+            large["library"]["books"]["B-3"]["title"] = "Grüße ✓ " * 200_000
+            async with pool.command(MOUNT, large) as unused, pool.command(MOUNT, large) as foreign:
+                async with harness(foreign.command) as client:
+                    assert len((await client.list_tools()).tools) == 12
+                assert (await foreign.finish()).final_state["library"]["books"]["B-3"] == large["library"]["books"]["B-3"]
+                with pytest.raises(SandboxDied, match="never started"):
+                    await unused.finish()
+
+    asyncio.run(main())
