@@ -11,6 +11,7 @@ import typer
 from abstain_assets.commands import bench, build, dev, inspect, judge, models, run
 from abstain_assets.commands.session import Common, Home, Json
 from abstain_assets.errors import AbstainError
+from resources.secrets import redact
 
 app = typer.Typer(
     name="abstain",
@@ -49,5 +50,5 @@ def main() -> None:
 
 
 def _fail(message: str, code: int) -> None:
-    print(f"abstain: {message}", file=sys.stderr)
+    print(f"abstain: {redact(message)}", file=sys.stderr)
     sys.exit(code)

@@ -4,21 +4,36 @@ Model keys never carry a round: a fresh round then leaves everything that belong
 (scenario, model) cells are `<model>|<scenario>`, in the alphabetical order of the dimension names.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import dagster as dg
+from sqlalchemy.exc import SQLAlchemyError
 
 from abstain_assets.errors import BadInput
+from abstain_assets.instance import unusable
 from abstain_assets.rounds import RoundScenario, scenarios_of
 from environments.runtime import registry
+
+
+class _Cells(dg.MultiPartitionsDefinition):
+    """Cells, whose runs are tagged with the whole key alone.
+
+    Dagster's backfill of a job tags a run over a range with the first partition as well. A tag per dimension would win over the
+    range: the run would cover the first cell alone and succeed.
+    """
+
+    def get_tags_for_partition_key(self, partition_key: str) -> Mapping[str, str]:
+        return {"dagster/partition": partition_key}
+
 
 SCENARIO = "scenario"
 MODEL = "model"
 
 scenario_partitions = dg.DynamicPartitionsDefinition(name=SCENARIO)
 model_partitions = dg.DynamicPartitionsDefinition(name=MODEL)
-cell_partitions = dg.MultiPartitionsDefinition({SCENARIO: scenario_partitions, MODEL: model_partitions})
+cell_partitions = _Cells({SCENARIO: scenario_partitions, MODEL: model_partitions})
 environment_partitions = dg.StaticPartitionsDefinition(list(registry.names()))
 
 
@@ -58,7 +73,14 @@ class Cell:
 
 
 def register(instance: dg.DagsterInstance, *, rounds: Iterable[str] = (), models: Iterable[str] = ()) -> None:
-    """Add missing partitions. A round is added whole, so a run over all its scenarios is one contiguous range."""
-    for round_name in rounds:
-        instance.add_dynamic_partitions(SCENARIO, [item.key for item in scenarios_of(round_name)])
-    instance.add_dynamic_partitions(MODEL, list(models))
+    """Add missing partitions. A round is added whole, so a run over all its scenarios is one contiguous range.
+
+    Raises:
+        AbstainError: the instance cannot be written.
+    """
+    try:
+        for round_name in rounds:
+            instance.add_dynamic_partitions(SCENARIO, [item.key for item in scenarios_of(round_name)])
+        instance.add_dynamic_partitions(MODEL, list(models))
+    except SQLAlchemyError as error:
+        raise unusable(Path(instance.root_directory), error) from error

@@ -3,30 +3,40 @@
 import secrets
 import shutil
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import shorten
-from typing import Any, TypeVar
+from typing import Any
 
 import dagster as dg
 from dagster._core.errors import DagsterExecutionInterruptedError
-from filelock import FileLock, Timeout
+from filelock import FileLock
 from sqlalchemy.exc import SQLAlchemyError
+from yaml import YAMLError
 
 with warnings.catch_warnings():
     # Backfill policies and partitioned checks are marked beta; tests pin the behaviour this project relies on.
     warnings.simplefilter("ignore", category=dg.BetaWarning)
     warnings.simplefilter("ignore", category=dg.PreviewWarning)
-    from abstain_assets.catalog.assets import capabilities
+    from abstain_assets.catalog.assets import capabilities, groundings, routes
+    from abstain_assets.catalog.checks import published_routes
     from abstain_assets.environments.assets import environments
     from abstain_assets.environments.checks import gates
     from abstain_assets.metrics.assets import leaderboard, metrics, report
     from abstain_assets.pairs.assets import pairs
     from abstain_assets.pairs.checks import published_pairs
     from abstain_assets.rollouts.assets import Logged, Watch, rollouts
+    from abstain_assets.seeds.assets import seed_pool, seeds
+    from abstain_assets.seeds.checks import full_sample, sources_available
     from abstain_assets.verdicts.assets import verdicts
 
+from abstain_assets.alive import ALIVE_TAG as ALIVE_TAG
+from abstain_assets.alive import Alive
+from abstain_assets.automation.jobs import JOBS, name_of
+from abstain_assets.automation.schedule import fresh_round, weekly_fresh_round
+from abstain_assets.automation.sensor import models_to_evaluate, rank_after_evaluating
+from abstain_assets.blocks import blocks
 from abstain_assets.errors import AbstainError, Incomplete, Interrupted
+from abstain_assets.instance import brief, unusable
 from abstain_assets.partitions import MODEL, SCENARIO, Cell
 from abstain_assets.rollouts.progress import Shown
 from environments.runtime import EnvironmentBug, MountError
@@ -38,19 +48,34 @@ __all__ = [
     "capabilities",
     "definitions",
     "environments",
+    "groundings",
     "leaderboard",
     "metrics",
     "pairs",
     "prepare_instance",
     "report",
     "rollouts",
+    "routes",
+    "seed_pool",
+    "seeds",
     "verdicts",
 ]
 
-ASSETS = (capabilities, environments, pairs, rollouts, verdicts, metrics, leaderboard, report)
-CHECKS = (gates, published_pairs)
-ALIVE_TAG = "abstain/alive"
-T = TypeVar("T")
+ASSETS = (
+    seed_pool,
+    seeds,
+    capabilities,
+    routes,
+    environments,
+    pairs,
+    groundings,
+    rollouts,
+    verdicts,
+    metrics,
+    leaderboard,
+    report,
+)
+CHECKS = (sources_available, full_sample, published_routes, gates, published_pairs)
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
@@ -62,6 +87,9 @@ def definitions(settings: Settings) -> dg.Definitions:
     return dg.Definitions(
         assets=ASSETS,
         asset_checks=CHECKS,
+        jobs=[*JOBS.values(), fresh_round],
+        sensors=[models_to_evaluate, rank_after_evaluating],
+        schedules=[weekly_fresh_round],
         resources=_resources(settings, Lake(settings.home), Watch(Logged)),
         executor=dg.in_process_executor,
     )
@@ -88,7 +116,7 @@ class Project:
         self.instance = instance
         self.lake = Lake(settings.home, lazy=True)
         self.watch = Watch(lambda _: Shown())
-        self._alive = _Alive(settings.dagster_home)
+        self._alive = Alive(settings.dagster_home)
 
     @classmethod
     def open(cls, settings: Settings) -> "Project":
@@ -102,8 +130,9 @@ class Project:
             with FileLock(settings.dagster_home / "open.lock"):  # two processes must not create the tables at once
                 project = cls(settings, dg.DagsterInstance.from_config(str(settings.dagster_home)))
                 project._alive.bury_dead(project.instance)
-        except (OSError, SQLAlchemyError, dg.DagsterError) as error:
-            raise AbstainError(f"the Dagster instance in {settings.dagster_home} cannot be opened: {_brief(error)}") from error
+                project.instance.get_dynamic_partitions(MODEL)  # it opens its databases as it needs them
+        except (OSError, SQLAlchemyError, dg.DagsterError, YAMLError, UnicodeDecodeError) as error:
+            raise unusable(settings.dagster_home, error) from error
         return project
 
     def materialize(
@@ -120,9 +149,9 @@ class Project:
             AbstainError: what an asset raised.
         """
         results, failures = [], []
-        for target in self._targets(assets[0], keys):
+        for key, tags in self._targets(assets[0], keys):
             try:
-                results.append(self._run(assets, target, config or {}))
+                results.append(self._run(assets, key, tags, config or {}))
             except Incomplete as error:
                 failures.append(str(error))
         if failures:
@@ -130,27 +159,26 @@ class Project:
         return results
 
     def _run(
-        self, assets: Sequence[dg.AssetsDefinition], target: "_Target", config: Mapping[str, Any]
+        self, assets: Sequence[dg.AssetsDefinition], key: str | None, tags: Mapping[str, str], config: Mapping[str, Any]
     ) -> dg.ExecuteInProcessResult:
-        chosen = dg.AssetSelection.assets(*assets)
+        job = dg.define_asset_job(name_of(assets), dg.AssetSelection.assets(*assets))
+        everything = dg.Definitions(
+            assets=ASSETS, asset_checks=CHECKS, jobs=[job], resources=_resources(self.settings, self.lake, self.watch)
+        )
         ops = {"ops": {name: {"config": values} for name, values in config.items()}} if config else {}
         try:
-            result = dg.materialize(
-                [*ASSETS, *CHECKS],
-                selection=chosen,
+            result = everything.resolve_job_def(job.name).execute_in_process(
                 instance=self.instance,
-                resources=_resources(self.settings, self.lake, self.watch),
-                partition_key=target.key,
-                tags={**target.tags, ALIVE_TAG: self._alive.token},
+                partition_key=key,
+                tags={**tags, ALIVE_TAG: self._alive.token},
                 run_config={**_QUIET, **ops},
             )
         except (EnvironmentBug, MountError) as error:
             raise AbstainError(f"an environment is broken: {error}") from error
         except SQLAlchemyError as error:
-            where = f"the Dagster instance in {self.settings.dagster_home}"
-            raise AbstainError(f"{where} cannot be written ({_brief(error)}): make room or check its permissions") from error
+            raise unusable(self.settings.dagster_home, error) from error
         except dg.DagsterError as error:
-            raise self._failed_checks() or AbstainError(_brief(error)) from error
+            raise self._failed_checks() or AbstainError(brief(error)) from error
         except BaseException as error:
             if _is_interrupt(error):
                 raise Interrupted from error
@@ -170,91 +198,18 @@ class Project:
         ]
         return Incomplete("; ".join(failed)) if failed else None
 
-    def _targets(self, asset: dg.AssetsDefinition, keys: Sequence[str]) -> Iterator["_Target"]:
+    def _targets(self, asset: dg.AssetsDefinition, keys: Sequence[str]) -> Iterator[tuple[str | None, dict[str, str]]]:
+        """Partition and tags of every run."""
         if asset.partitions_def is None:
-            yield _Target(None, {})
+            yield None, {}
         elif asset.backfill_policy is None:
-            yield from (_Target(key, {}) for key in keys)
+            yield from ((key, {}) for key in keys)
         else:
-            yield from (_Target.range(*ends) for ends in self._ranges([Cell.parse(key) for key in keys]))
+            cells = [Cell.parse(key) for key in keys]
+            yield from ((block.key, block.tags) for block in blocks(cells, self._keys(SCENARIO), self._keys(MODEL)))
 
-    def _ranges(self, cells: Sequence[Cell]) -> Iterator[tuple[Cell, Cell]]:
-        """First and last cell of every block: models side by side that share an unbroken line of scenarios.
-
-        Dagster reads a range over two dimensions as a block, in the order in which the instance keeps their keys.
-        """
-        scenarios, models = self._positions(SCENARIO), self._positions(MODEL)
-        lines: dict[tuple[int, int], list[Cell]] = {}
-        for model in sorted({cell.model for cell in cells}, key=models.__getitem__):
-            mine = sorted((cell for cell in cells if cell.model == model), key=lambda cell: scenarios[cell.scenario.key])
-            for line in _unbroken(mine, lambda cell: scenarios[cell.scenario.key]):
-                lines.setdefault((scenarios[line[0].scenario.key], len(line)), []).extend((line[0], line[-1]))
-        for ends in lines.values():
-            for block in _unbroken(list(zip(ends[::2], ends[1::2], strict=True)), lambda pair: models[pair[0].model]):
-                yield block[0][0], block[-1][1]
-
-    def _positions(self, dimension: str) -> dict[str, int]:
-        return {key: index for index, key in enumerate(self.instance.get_dynamic_partitions(dimension))}
-
-
-def _unbroken(items: Sequence[T], position: Callable[[T], int]) -> list[list[T]]:
-    """Sorted items cut wherever their positions do not follow each other."""
-    runs: list[list[T]] = []
-    for item in items:
-        if runs and position(item) == position(runs[-1][-1]) + 1:
-            runs[-1].append(item)
-        else:
-            runs.append([item])
-    return runs
-
-
-class _Target:
-    """What one run covers: nothing, one partition or a range of partitions."""
-
-    def __init__(self, key: str | None, tags: dict[str, str]) -> None:
-        self.key = key
-        self.tags = tags
-
-    @classmethod
-    def range(cls, first: Cell, last: Cell) -> "_Target":
-        if first == last:
-            return cls(first.key, {})
-        return cls(None, {"dagster/asset_partition_range_start": first.key, "dagster/asset_partition_range_end": last.key})
-
-
-class _Alive:
-    """A lock that lives as long as this process. Runs carry its name, so a later command can tell which ones died with theirs."""
-
-    def __init__(self, home: Path) -> None:
-        self.token = secrets.token_hex(8)
-        self._folder = home / "alive"
-        self._folder.mkdir(exist_ok=True)
-        self._lock = FileLock(self._file(self.token))
-        self._lock.acquire()
-
-    def bury_dead(self, instance: dg.DagsterInstance) -> None:
-        """Mark runs of killed commands as failed and free the pool slots they hold."""
-        open_states = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
-        for run in instance.get_runs(filters=dg.RunsFilter(statuses=open_states)):
-            token = run.tags.get(ALIVE_TAG)
-            if token and token != self.token and self._is_dead(token):
-                instance.report_run_failed(run, "the command was killed")
-                instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)
-        for file in self._folder.glob("*.lock"):
-            if file.stem != self.token and self._is_dead(file.stem):
-                file.unlink()
-
-    def _is_dead(self, token: str) -> bool:
-        lock = FileLock(self._file(token), blocking=False)
-        try:
-            lock.acquire()
-        except Timeout:
-            return False
-        lock.release()
-        return True
-
-    def _file(self, token: str) -> Path:
-        return self._folder / f"{token}.lock"
+    def _keys(self, dimension: str) -> Sequence[str]:
+        return self.instance.get_dynamic_partitions(dimension)
 
 
 def prepare_instance(settings: Settings) -> None:
@@ -276,8 +231,3 @@ def _is_interrupt(error: BaseException) -> bool:
     if isinstance(error, BaseExceptionGroup):
         return any(_is_interrupt(inner) for inner in error.exceptions)
     return isinstance(error, (KeyboardInterrupt, DagsterExecutionInterruptedError))
-
-
-def _brief(error: Exception) -> str:
-    """The first line of an error, without its class: what follows is a statement or a trace."""
-    return str(getattr(error, "orig", error)).strip().split("\n", 1)[0]

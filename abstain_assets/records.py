@@ -573,11 +573,12 @@ class Verdict(Frozen):
 
 
 class CapabilityRow(Frozen):
-    """One thing a tool can do, of the five kinds of the paper."""
+    """One thing a tool can do, of the five kinds of the paper. `objects` is what it does it to, in the vocabulary of the seeds."""
 
     environment: str
     tool: str
     kind: Literal["read", "search", "verify", "write", "delete"]
+    objects: tuple[str, ...]
     tool_kind: ToolKind
     effects: tuple[str, ...]
     description: str

@@ -15,6 +15,7 @@ from abstain_assets.metrics.records import LeaderboardRow, MetricRow
 from abstain_assets.pairs.deltas import variant
 from abstain_assets.pairs.execute import graph
 from abstain_assets.records import CapabilityRow, Check, Pair, Rejection, Rollout, Timing, Verdict, canonical, digest
+from abstain_assets.seeds.records import AugmentedSeed, CollectedSeed, Grounding, Route, SampledSeed, Seed, SeedSource
 from abstain_assets.tables import TABLES, Kind, Table
 from abstain_assets.taxonomy import Side
 from environments.runtime import RUNTIME_VERSION, registry
@@ -46,12 +47,120 @@ def _cell(kind: Kind, value: Any) -> Any:
     return canonical(value) if kind is Kind.JSON and value is not None else value
 
 
+# --- seeds ----------------------------------------------------------------------------------------------------------------
+
+
+def seed_rows(collected: Iterable[CollectedSeed]) -> list[Row]:
+    """Rows of `seeds`."""
+    return [_plain(TABLES["seeds"], item, **item.raw.model_dump(mode="json")) for item in collected]
+
+
+def sample_rows(drawn: Iterable[SampledSeed]) -> list[Row]:
+    """Rows of `seed_samples`."""
+    rows = []
+    for item in drawn:
+        record = item.seed.model_dump(mode="json")
+        rows.append(_plain(TABLES["seed_samples"], item, **record | {"seed": item.seed.id, "record": record}))
+    return rows
+
+
+def source_rows(sources: Iterable[SeedSource]) -> list[Row]:
+    """Rows of `seed_sources`."""
+    return [_plain(TABLES["seed_sources"], item) for item in sources]
+
+
+def kept_seeds_from(table: pl.DataFrame) -> tuple[Seed, ...]:
+    """The seeds of the rows of `seeds` that were kept.
+
+    Raises:
+        pydantic.ValidationError: a row was written by another version.
+    """
+    rows = table.filter(pl.col("fate") == "kept").select(list(Seed.model_fields)).iter_rows(named=True)
+    return tuple(Seed.model_validate(unpacked(TABLES["seeds"], row)) for row in rows)
+
+
+def sampled_seeds_from(table: pl.DataFrame) -> tuple[Seed, ...]:
+    """The seeds of rows of `seed_samples`.
+
+    Raises:
+        pydantic.ValidationError: a record was written by another version.
+    """
+    return tuple(Seed.model_validate_json(text) for text in table["record"])
+
+
+def sources_from(table: pl.DataFrame) -> tuple[SeedSource, ...]:
+    """The sources of rows of `seed_sources`.
+
+    Raises:
+        pydantic.ValidationError: a row was written by another version.
+    """
+    return tuple(SeedSource.model_validate(row) for row in table.iter_rows(named=True))
+
+
 # --- catalog and environments ---------------------------------------------------------------------------------------------
 
 
 def capability_rows(capabilities: Iterable[CapabilityRow]) -> list[Row]:
     """Rows of `capabilities`."""
     return [_plain(TABLES["capabilities"], item) for item in capabilities]
+
+
+def capabilities_from(table: pl.DataFrame) -> tuple[CapabilityRow, ...]:
+    """The capabilities of rows of `capabilities`.
+
+    Raises:
+        pydantic.ValidationError: a row was written by another version.
+    """
+    return tuple(CapabilityRow.model_validate(unpacked(TABLES["capabilities"], row)) for row in table.iter_rows(named=True))
+
+
+def augmented_rows(seeds: Iterable[AugmentedSeed], round_name: str) -> list[Row]:
+    """Rows of `augmented_seeds`."""
+    return [_plain(TABLES["augmented_seeds"], item, round=round_name) for item in seeds]
+
+
+def augmented_from(table: pl.DataFrame) -> tuple[AugmentedSeed, ...]:
+    """The seeds of rows of `augmented_seeds`.
+
+    Raises:
+        pydantic.ValidationError: a row was written by another version.
+    """
+    rows = table.select(list(AugmentedSeed.model_fields)).iter_rows(named=True)
+    return tuple(AugmentedSeed.model_validate(unpacked(TABLES["augmented_seeds"], row)) for row in rows)
+
+
+def route_rows(routes: Iterable[Route], seeds: Iterable[AugmentedSeed], round_name: str) -> list[Row]:
+    """Rows of `routes`.
+
+    Args:
+        seeds: those that were routed, and possibly others.
+    """
+    by_id = {item.seed: item for item in seeds}
+    return [
+        _plain(
+            TABLES["routes"],
+            item,
+            round=round_name,
+            scenario=by_id[item.seed].scenario.value,
+            action_type=by_id[item.seed].action_type.value,
+        )
+        for item in routes
+    ]
+
+
+def routes_from(table: pl.DataFrame) -> tuple[Route, ...]:
+    """The routes of rows of `routes`.
+
+    Raises:
+        pydantic.ValidationError: a row was written by another version.
+    """
+    rows = table.select(list(Route.model_fields)).iter_rows(named=True)
+    return tuple(Route.model_validate(unpacked(TABLES["routes"], row)) for row in rows)
+
+
+def grounding_rows(groundings: Iterable[Grounding]) -> list[Row]:
+    """Rows of `groundings`."""
+    return [_plain(TABLES["groundings"], item) for item in groundings]
 
 
 def environment_row(name: str) -> Row:

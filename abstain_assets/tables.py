@@ -103,6 +103,123 @@ _FINGERPRINT = _text("fingerprint", "Digest of everything the rollout depends on
 _ENVIRONMENT = _text("environment", "The environment.")
 _JUDGE = _text("judge", "The judge.")
 
+SEED_SOURCES = Table(
+    name="seed_sources",
+    sentence="One benchmark that seeds come from, and what came of fetching and parsing it.",
+    partition="everything",
+    stage="seeds",
+    key=("source",),
+    columns=(
+        _text("source", "The benchmark."),
+        _text("project", "Project of the package index whose wheel has it."),
+        _text("version", "Version of the wheel."),
+        _text("file", "Name of the wheel."),
+        _text("sha256", "Pinned hash of the wheel."),
+        _text("problem", "Why nothing was collected from it; empty where it could be read."),
+        _integer("collected", "Requests found in it."),
+        _text("basis", "Digest of the pinned wheels and of the code of the stage."),
+    ),
+)
+
+SEEDS = Table(
+    name="seeds",
+    sentence="One request collected from a benchmark, and what became of it.",
+    partition="everything",
+    stage="seeds",
+    key=("id",),
+    columns=(
+        _text("id", "`<source>/<split>/<the source's own id>`."),
+        _text("source", "The benchmark."),
+        _text("split", "The part of it."),
+        _text("fate", "`kept`, `filtered`, `duplicate` or `dropped`; what was drawn of the kept ones is in `seed_samples`."),
+        _text("reason", "The filter, the granularity of the duplicate, or why it was dropped."),
+        _text("twin", "The seed that was preferred to a duplicate; it went on, and was kept or dropped later."),
+        _text("instruction", "The request as the source has it."),
+        _text("source_environment", "The environment as the source names it."),
+        _text("environment", "The environment, consolidated; of kept seeds."),
+        _json("tools", "Tools the source's solution calls, in order."),
+        _json("offered", "Tools the source offers, where it says so."),
+        _text("label", "The scenario the source itself gives it, if any."),
+        _text("scenario", "The scenario; of kept seeds."),
+        _text("scenario_by", "What decided the scenario: `label`, `keyword` or `default`."),
+        _text("action_type", "`informational` or `operational`; of kept seeds."),
+    ),
+)
+
+SEED_SAMPLES = Table(
+    name="seed_samples",
+    sentence="One seed drawn for a scenario of a round.",
+    partition="one scenario of one round",
+    stage="seeds",
+    key=("round", "scenario", "action_type", "position"),
+    columns=(
+        _ROUND,
+        _SCENARIO,
+        _ACTION_TYPE,
+        _integer("position", "Place in the draw within its action type, from 0."),
+        _text("seed", "Id of the seed."),
+        _text("source", "The benchmark."),
+        _text("environment", "The environment, consolidated."),
+        _text("scenario_by", "What decided the scenario: `label`, `keyword` or `default`."),
+        _json("record", "The whole seed."),
+    ),
+)
+
+AUGMENTED_SEEDS = Table(
+    name="augmented_seeds",
+    sentence="One drawn seed with what a pair grounded in it needs.",
+    partition="one scenario of one round",
+    stage="catalog",
+    key=("round", "scenario", "seed"),
+    columns=(
+        _ROUND,
+        _SCENARIO,
+        _ACTION_TYPE,
+        _text("seed", "Id of the seed."),
+        _text("instruction", "The request, rewritten to stand alone."),
+        _json("act", "Capabilities the act side needs: kind and object."),
+        _json("abstain", "Capabilities only the abstain side refers to."),
+        _text("sketch", "What would change on the abstain side and why acting would then be wrong; empty where infeasible."),
+        _text("problem", "Why the seed is infeasible; empty where it is not."),
+    ),
+)
+
+ROUTES = Table(
+    name="routes",
+    sentence="One feasible seed and the shipped environments it goes to.",
+    partition="one scenario of one round",
+    stage="catalog",
+    key=("round", "scenario", "seed"),
+    columns=(
+        _ROUND,
+        _SCENARIO,
+        _ACTION_TYPE,
+        _text("seed", "Id of the seed."),
+        _json("environments", "The smallest set found that has what the act side needs; `[]` where the seed goes nowhere."),
+        _json("unassigned", "Capabilities of the act side that no shipped environment has."),
+        _json("missing", "Capabilities of the abstain side that these environments do not have."),
+        _integer("too_many", "Environments it would take, where they are more than a pair may mount."),
+    ),
+)
+
+GROUNDINGS = Table(
+    name="groundings",
+    sentence="One seed that one pair grounds: the pair has the shape the seed asks for.",
+    partition="one scenario of one round",
+    stage="catalog",
+    key=("round", "pair_id", "seed"),
+    columns=(
+        _PAIR,
+        _text("seed", "Id of the seed."),
+        _ROUND,
+        _SCENARIO,
+        _ACTION_TYPE,
+        _json("environments", "Environments the seed was routed to; the pair mounts them all."),
+        _json("shared", "Capabilities the seed asks for and calls of the pair's reference have."),
+        _number("strength", "Their share of all the seed asks for, above 0 and at most 1."),
+    ),
+)
+
 CAPABILITIES = Table(
     name="capabilities",
     sentence="One thing a tool can do, of the five kinds the catalog routes by.",
@@ -113,6 +230,7 @@ CAPABILITIES = Table(
         _ENVIRONMENT,
         _text("tool", "The tool, `<environment>.<tool>`."),
         _text("kind", "`read`, `search`, `verify`, `write` or `delete`."),
+        _json("objects", "What the tool acts on, in the vocabulary of the seeds."),
         _text("tool_kind", "`lookup`, `verify` or `commit`."),
         _json("effects", "Kinds of effect the tool declares."),
         _text("description", "First line of the tool's description."),
@@ -407,7 +525,13 @@ LEADERBOARD = Table(
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
+        SEED_SOURCES,
+        SEEDS,
+        SEED_SAMPLES,
         CAPABILITIES,
+        AUGMENTED_SEEDS,
+        ROUTES,
+        GROUNDINGS,
         ENVIRONMENTS,
         TOOLS,
         PAIRS,

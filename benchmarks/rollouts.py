@@ -148,7 +148,7 @@ async def _start(path: Path) -> float:
 
 
 async def _with_memory(work: Callable[[], Awaitable[T]]) -> tuple[T, float]:
-    """The result of some work, and the megabytes by which it raised the private memory of this process and all below it, at most."""
+    """The result of some work, and the most megabytes by which it raised the private memory of this process and all below it."""
     before = _private_mb()
     running = asyncio.ensure_future(work())
     most = before

@@ -25,6 +25,10 @@ class Answer:
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
 
+class DatabaseDamaged(LakeError):
+    """The database cannot be read. It is a cache: build it again."""
+
+
 def build_database(target: Path, files: Mapping[str, Sequence[Path]]) -> None:
     """Build a database of all tables at a path that does not exist yet.
 
@@ -68,6 +72,7 @@ def run_query(database: Path, sql: str) -> Answer:
 
     Raises:
         BadInput: the query is wrong or not allowed.
+        DatabaseDamaged: the database is.
     """
     try:
         with duckdb.connect(str(database), read_only=True) as connection:
@@ -81,6 +86,8 @@ def run_query(database: Path, sql: str) -> Answer:
                 raise BadInput(f"two columns are named {', '.join(repeated)}: rename one with AS")
             return Answer(columns, tuple(result.fetchall()))
     except duckdb.Error as error:
+        if type(error) is duckdb.Error or isinstance(error, (duckdb.IOException, duckdb.FatalException, duckdb.InternalException)):
+            raise DatabaseDamaged(f"{database} cannot be read: {error}; delete it and run the command again") from error
         raise BadInput(f"the query failed: {error}") from error
 
 

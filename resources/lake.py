@@ -8,7 +8,6 @@ never blocked and writers never wait for them.
 import contextlib
 import errno
 import hashlib
-import io
 import os
 import re
 import secrets
@@ -22,9 +21,11 @@ import polars as pl
 from filelock import FileLock
 
 from abstain_assets.errors import BadInput, LakeError
+from abstain_assets.rebuilding import way_back
 from abstain_assets.rows import frame
 from abstain_assets.tables import TABLES
-from resources.database import Answer, build_database, is_current, run_query
+from resources import parquet
+from resources.database import Answer, DatabaseDamaged, build_database, is_current, run_query
 
 _PARTITION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@~+-]*")
 _ABANDONED_AFTER_SECONDS = 3600
@@ -74,9 +75,7 @@ class Lake:
             LakeError: the disk is full or the lake cannot be written; the partition is as it was.
         """
         content = frame(table, rows)
-        buffer = io.BytesIO()
-        content.write_parquet(buffer, compression="zstd")
-        self._replace(self.path(table, partition), buffer.getbuffer())
+        self._replace(self.path(table, partition), parquet.sealed(content))
         return Written(content.height, hashlib.sha256(content.write_ndjson().encode()).hexdigest()[:20])
 
     def read(
@@ -91,9 +90,21 @@ class Lake:
             LakeError: a file is damaged or was written by another version.
         """
         wanted = self.partitions(table) if partitions is None else partitions
-        found = [self._read(table, path, columns) for name in wanted if (path := self.path(table, name)).exists()]
+        found = []
+        for name in wanted:
+            if (path := self.path(table, name)).exists():
+                with _readable(table, path):
+                    found.append(parquet.read(path, TABLES[table].schema, columns))
         empty = frame(table, ())
         return pl.concat([empty.select(columns) if columns else empty, *found], how="vertical")
+
+    def is_whole(self, table: str, partition: str) -> bool:
+        """Whether a partition exists and can be read."""
+        try:
+            parquet.checked(self.path(table, partition), TABLES[table].schema)
+        except (parquet.Damaged, parquet.OtherVersion):
+            return False
+        return True
 
     def changed(self) -> None:
         """Say that a step has written what it had to write; the database follows, unless the lake is lazy.
@@ -104,27 +115,26 @@ class Lake:
         if not self._lazy:
             self.refresh()
 
-    def refresh(self) -> None:
+    def refresh(self, *, damaged: int | None = None) -> None:
         """Bring the database up to date. Does nothing where it already is.
+
+        Args:
+            damaged: the inode of a database that must not stay.
 
         Raises:
             LakeError: a file is damaged, or the database cannot be written; the old database is still there.
         """
         with self.lock("database"):
             files = self.files()
-            if is_current(self.database, files):
+            if is_current(self.database, files) and _inode(self.database) != damaged:
                 return
             self._sweep()
             for table, paths in files.items():
                 for path in paths:
-                    self._check(table, path)
+                    with _readable(table, path):
+                        parquet.checked(path, TABLES[table].schema)
             with self._explained(self.database), self._temporary(self.database.parent) as temporary:
-                try:
-                    build_database(temporary, files)
-                except LakeError:
-                    for table in TABLES:
-                        self.read(table)  # damage behind the footer: name the file
-                    raise
+                build_database(temporary, files)
                 _sync(temporary)
                 temporary.replace(self.database)
                 _sync(self.database.parent)
@@ -138,7 +148,12 @@ class Lake:
         """
         if not is_current(self.database, self.files()):
             self.refresh()
-        return run_query(self.database, sql)
+        opened = _inode(self.database)
+        try:
+            return run_query(self.database, sql)
+        except DatabaseDamaged:
+            self.refresh(damaged=opened)
+            return run_query(self.database, sql)
 
     def files(self) -> dict[str, list[Path]]:
         """The Parquet files of every table, sorted."""
@@ -191,26 +206,6 @@ class Lake:
                 message = f"cannot write {path}: {error.strerror or error}"
             raise LakeError(f"{message}. Nothing was changed.") from error
 
-    def _read(self, table: str, path: Path, columns: Sequence[str] | None) -> pl.DataFrame:
-        self._check(table, path)
-        try:
-            return pl.read_parquet(path, columns=list(columns) if columns else None)
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise _damaged(table, path, error) from error
-
-    def _check(self, table: str, path: Path) -> None:
-        """Read a file's footer.
-
-        Raises:
-            LakeError: it is damaged or has other columns than the table.
-        """
-        try:
-            schema = pl.read_parquet_schema(path)
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise _damaged(table, path, error) from error
-        if schema != TABLES[table].schema:
-            raise LakeError(f"{path} was written by another version: {_fix(table)}")
-
     def _sweep(self) -> None:
         """Remove what killed processes left behind."""
         limit = time.time() - _ABANDONED_AFTER_SECONDS
@@ -221,13 +216,21 @@ class Lake:
                         path.unlink()
 
 
-def _damaged(table: str, path: Path, error: Exception) -> LakeError:
-    reason = str(error).strip().split("\n", 1)[0][:200]
-    return LakeError(f"{path} is damaged ({reason}): {_fix(table)}")
+@contextlib.contextmanager
+def _readable(table: str, path: Path) -> Iterator[None]:
+    try:
+        yield
+    except parquet.Damaged as error:
+        raise LakeError(f"{path} is damaged ({error}): {way_back(table, path.stem)}") from error
+    except parquet.OtherVersion as error:
+        raise LakeError(f"{path} was written by another version: {way_back(table, path.stem)}") from error
 
 
-def _fix(table: str) -> str:
-    return f"delete the file and run the same command again, which rebuilds it (stage: {TABLES[table].stage})"
+def _inode(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except FileNotFoundError:
+        return None
 
 
 def _sync(path: Path) -> None:

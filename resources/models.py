@@ -1,11 +1,10 @@
 """The models that can be evaluated: one YAML file each in `models/`, read into `ModelSpec`.
 
-Files hold no secrets: a model names the environment variable that holds its key, and the key is read from the environment or from
-`.env` (the environment wins) at the moment it is needed.
+Files hold no secrets: a model names the variable that holds its key, and the key is read at the moment it is needed
+(`resources/secrets.py`).
 """
 
 import difflib
-import os
 import re
 from collections.abc import Mapping
 from datetime import date
@@ -13,17 +12,31 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from dotenv import dotenv_values
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, PrivateAttr, ValidationError, model_validator
 
 from abstain_assets.errors import BadInput
+from resources import secrets
+from resources.endpoints import PROTOCOLS, endpoint_of, missing_address
+from resources.endpoints import HarnessName as HarnessName
 from resources.settings import PROJECT
 
 FOLDER_VARIABLE = "ABSTAIN_MODELS"
-HarnessName = Literal["chat_completions", "scripted"]
 
 _NAME = re.compile(r"[A-Za-z0-9]+([._+-][A-Za-z0-9]+)*([/:][A-Za-z0-9]+([._+-][A-Za-z0-9]+)*)+")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
+_LONGEST_WORD = 15  # in the name of a variable; keys of capitals and digits are longer
+
+
+class BadModel(BadInput):
+    """A file that is no model. The message names the file, the field and the fix.
+
+    Attributes:
+        name: the model it would be, where it says so.
+    """
+
+    def __init__(self, message: str, name: object = None) -> None:
+        super().__init__(message)
+        self.name = name if isinstance(name, str) else None
 
 
 class MissingKey(BadInput):
@@ -57,14 +70,14 @@ def _checked_name(name: str) -> str:
 
 
 def _checked_variable(name: str) -> str:
-    if not _VARIABLE.fullmatch(name):
+    if not _VARIABLE.fullmatch(name) or any(len(part) > _LONGEST_WORD for part in name.split("_")):
         raise ValueError("name the environment variable that holds the key (like OPENAI_API_KEY), never the key itself")
     return name
 
 
 def _checked_url(url: str) -> str:
-    if not re.fullmatch(r"https?://[^\s/@]+(/[^\s@]*)?", url):
-        raise ValueError("write an address that starts with http:// or https:// and holds no user name or password")
+    if not re.fullmatch(r"https?://[^\s/@?#]+(/[^\s@?#]*)?", url):
+        raise ValueError("write an address that starts with http:// or https:// and holds no user name, password or `?`")
     return url.rstrip("/")
 
 
@@ -107,6 +120,9 @@ class ModelSpec(_Strict):
         name: `provider/model`, the name everything is reported under.
         provider: whose limit on parallel requests applies.
         model: the id the provider knows the model by; for `scripted` the policy.
+        base_url, api_key_env: filled in for known providers (`resources/endpoints.py`) where the file leaves the address out.
+        protocol: which of OpenAI's two the `openai_agents` harness speaks; by default `responses` at OpenAI itself and `chat` elsewhere.
+        bearer: send the key as a bearer token, also where the protocol has a header of its own for it; some gateways want that.
         open: whether the weights can be had.
         evaluate: rounds that the sensor may run without being asked; none by default.
         max_cost_usd: what the sensor may spend on it.
@@ -115,10 +131,12 @@ class ModelSpec(_Strict):
 
     name: Annotated[str, AfterValidator(_checked_name)]
     harness: HarnessName
+    protocol: Literal["chat", "responses"] | None = None
     provider: str
     model: str
     base_url: Annotated[str, AfterValidator(_checked_url)] | None = None
     api_key_env: Annotated[str, AfterValidator(_checked_variable)] | None = None
+    bearer: bool = False
     settings: Settings = Settings()
     prices: Prices | None = None
     open: bool | None = None
@@ -131,10 +149,20 @@ class ModelSpec(_Strict):
     max_cost_usd: float | None = Field(default=None, gt=0)
     _file: Path = PrivateAttr(default=Path("models"))
 
+    @model_validator(mode="before")
+    @classmethod
+    def _known_address(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or data.get("base_url") is not None:
+            return data
+        found = endpoint_of(data.get("provider"), data.get("harness"))
+        return {"api_key_env": found.key, "bearer": found.bearer, **data, "base_url": found.url} if found else data
+
     @model_validator(mode="after")
     def _needs_an_address(self) -> "ModelSpec":
-        if self.harness != "scripted" and self.base_url is None:
-            raise ValueError(f"base_url is missing: the {self.harness} harness needs the address of the endpoint")
+        if self.harness in PROTOCOLS and self.base_url is None:
+            raise ValueError(missing_address(self.provider, self.harness))
+        if self.protocol and self.harness != "openai_agents":
+            raise ValueError("protocol: only openai_agents speaks more than one; remove it")
         return self
 
     @property
@@ -147,81 +175,105 @@ class ModelSpec(_Strict):
         return self._file
 
 
+class Models(dict[str, ModelSpec]):
+    """Models by name.
+
+    Attributes:
+        broken: what is wrong with every file that holds none. They keep nobody from using the others.
+    """
+
+    broken: tuple[BadModel, ...] = ()
+
+
 _PARTS: dict[str, type[BaseModel]] = {"settings": Settings, "prices": Prices}
 
 
 def models_folder() -> Path:
     """Where model files are: `ABSTAIN_MODELS`, else `models/` of the project."""
-    return Path(os.environ.get(FOLDER_VARIABLE) or PROJECT / "models")
+    return Path(secrets.variable(FOLDER_VARIABLE) or PROJECT / "models")
 
 
-def load_models(folder: Path | None = None) -> dict[str, ModelSpec]:
-    """All models of a folder by name, sorted.
+def load_models(folder: Path | None = None) -> Models:
+    """All models of a folder by name, sorted, and what is wrong with the files that are none.
 
     Raises:
-        BadInput: the folder does not exist, or a file is not a model. The message names the file, the field and the fix.
+        BadInput: the folder does not exist.
     """
     folder = folder or models_folder()
     if not folder.is_dir():
         raise BadInput(f"there is no folder {folder} with model files; create it or set {FOLDER_VARIABLE}")
     found: dict[str, ModelSpec] = {}
+    broken: list[BadModel] = []
+    twice: set[str] = set()  # which of the two is meant, nobody knows
     for path in sorted((*folder.glob("*.yaml"), *folder.glob("*.yml"))):
-        spec = read_model(path)
-        if spec.name in found:
-            raise BadInput(f"{path}: name: {spec.name} is already the name of {found[spec.name].file}; rename one of them")
-        found[spec.name] = spec
-    return dict(sorted(found.items()))
+        try:
+            spec = read_model(path)
+        except BadModel as error:
+            broken.append(error)
+            continue
+        first = found.setdefault(spec.name, spec)
+        if first is not spec:
+            message = f"{path}: name: {spec.name} is already the name of {first.file}; rename one of them"
+            broken.append(BadModel(message, spec.name))
+            twice.add(spec.name)
+    models = Models(sorted((name, spec) for name, spec in found.items() if name not in twice))
+    models.broken = tuple(broken)
+    return models
 
 
 def read_model(path: Path) -> ModelSpec:
     """One model file.
 
     Raises:
-        BadInput: it is not readable, not YAML or not a model.
+        BadModel: it is not readable, not YAML or not a model.
     """
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path}: cannot be read: {error}") from error
+        raise BadModel(f"{path}: cannot be read: {error}") from error
     except yaml.YAMLError as error:
-        raise BadInput(f"{path}: {_yaml_problem(error)}") from error
+        raise BadModel(f"{path}: {_yaml_problem(error)}") from error
     if not isinstance(data, dict):
-        raise BadInput(f"{path}: a model file holds `field: value` lines; see docs or another file in {path.parent}")
+        raise BadModel(f"{path}: a model file holds `field: value` lines; see docs or another file in {path.parent}")
     try:
         spec = ModelSpec.model_validate(data)
     except ValidationError as error:
-        raise BadInput(f"{path}: {'; '.join(_problems(error))}") from error
+        raise BadModel(f"{path}: {'; '.join(_problems(error))}", data.get("name")) from error
     spec._file = path
     return spec
 
 
-def find_model(name: str, models: Mapping[str, ModelSpec]) -> ModelSpec:
+def find_model(name: str, models: Models) -> ModelSpec:
     """A model by name.
 
     Raises:
-        BadInput: there is none; the message names the nearest ones.
+        BadInput: there is none; the message names the nearest ones, or says what is wrong with its file.
     """
     if name in models:
         return models[name]
+    if own := [str(error) for error in models.broken if error.name == name]:
+        raise BadInput("; ".join(own))
     near = difflib.get_close_matches(name, models, n=3, cutoff=0.5) or list(models)
-    raise BadInput(f"unknown model {name!r}; did you mean {', '.join(near)}? `abstain models list` shows all")
+    unread = "".join(f"; {error}" for error in models.broken if error.name is None)
+    raise BadInput(f"unknown model {name!r}; did you mean {', '.join(near)}? `abstain models list` shows all{unread}")
 
 
 def api_key(spec: ModelSpec, env_file: Path | None = None) -> str | None:
     """The key of a model, or `None` where its endpoint needs none.
 
     Args:
-        env_file: where to look after the environment; `.env` of the working directory by default.
+        env_file: where to look after the environment; `.env` by default.
 
     Raises:
         MissingKey: the variable is set nowhere.
+        BadInput: its value cannot be a key.
     """
     if spec.api_key_env is None:
         return None
-    path = env_file or Path.cwd() / ".env"
-    key = os.environ.get(spec.api_key_env) or dotenv_values(path, encoding="utf-8").get(spec.api_key_env)
+    key = secrets.secret(spec.api_key_env, env_file)
     if not key:
-        raise MissingKey(f"{spec.name} needs a key: set {spec.api_key_env} in the environment or in {path} (named by {spec.file})")
+        where = env_file or secrets.env_file()
+        raise MissingKey(f"{spec.name} needs a key: set {spec.api_key_env} in the environment or in {where} (named by {spec.file})")
     return key
 
 

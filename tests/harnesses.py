@@ -22,6 +22,9 @@ from resources.models import HarnessName, ModelSpec
 from tests.builders_rollouts import FAST, KEY, Lab, kept
 from tests.servers.chat import Chat
 from tests.servers.dialects import Dialect, ModelServer, Script, Seen
+from tests.servers.gemini import Gemini
+from tests.servers.messages import Messages
+from tests.servers.responses import Responses
 from tests.servers.stub import Received
 
 KEY_VARIABLE = "CONFORMANCE_KEY"
@@ -40,6 +43,7 @@ class Setup:
         additions: texts it sends beside the view, exactly; they must be recorded with the rollout.
         beside: names of fields of a request body that neither the view nor the model's settings explain.
         shown: the name under which the model sees a wire name.
+        sorts_tools: it offers the tools in the order of their names, whatever the order of the view, and cannot be told otherwise.
         temperature: where a request says it.
         slow: a run takes about a second, so the suite tries less.
         fields: further fields of its model files.
@@ -52,6 +56,7 @@ class Setup:
     additions: tuple[str, ...] = ()
     beside: frozenset[str] = frozenset()
     shown: Callable[[str], str] = str
+    sorts_tools: bool = False
     temperature: Callable[[Seen], Any] = _temperature
     slow: bool = False
     fields: dict[str, Any] = field(default_factory=dict)
@@ -77,7 +82,41 @@ class Setup:
         return ModelSpec.model_validate(fields | self.fields | changes)
 
 
-SETUPS = (Setup("chat_completions", "chat_completions", Chat, needs="openai", beside=frozenset({"temperature"})),)
+SETUPS = (
+    Setup("chat_completions", "chat_completions", Chat, needs="openai", beside=frozenset({"temperature"})),
+    # Tools are declared `strict: false`, else the provider would rewrite their schemas; the dialect insists on it.
+    Setup("openai_responses", "openai_responses", Responses, needs="openai", beside=frozenset({"temperature", "store", "include"})),
+    Setup("anthropic_messages", "anthropic_messages", Messages, needs="anthropic", beside=frozenset({"temperature", "max_tokens"})),
+    Setup(
+        "claude_agent",
+        "claude_agent",
+        Messages,
+        needs="claude_agent_sdk",
+        additions=("You are a Claude agent, built on Anthropic's Claude Agent SDK.",),
+        # `metadata` is empty.
+        beside=frozenset({"temperature", "max_tokens", "stream", "metadata"}),
+        shown=lambda name: f"mcp__s__{name}",
+        sorts_tools=True,
+        slow=True,
+    ),
+    Setup(
+        "openai_agents-chat",
+        "openai_agents",
+        Chat,
+        needs="agents",
+        beside=frozenset({"temperature"}),
+        fields={"protocol": "chat"},
+    ),
+    Setup(
+        "openai_agents-responses",
+        "openai_agents",
+        Responses,
+        needs="agents",
+        beside=frozenset({"temperature", "store", "include"}),
+        fields={"protocol": "responses"},
+    ),
+    Setup("google_adk", "google_adk", Gemini, needs="google.adk", beside=frozenset({"temperature"})),
+)
 
 
 @dataclass(frozen=True)

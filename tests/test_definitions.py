@@ -10,8 +10,9 @@ import dagster as dg
 import pytest
 import yaml
 
+from abstain_assets.blocks import blocks
 from abstain_assets.errors import AbstainError, BadInput
-from abstain_assets.partitions import Cell, register
+from abstain_assets.partitions import MODEL, SCENARIO, Cell, register
 from abstain_assets.project import ALIVE_TAG, ASSETS, Project, definitions, pairs, rollouts, verdicts
 from abstain_assets.rollouts.pools import provider_slot
 from abstain_assets.rounds import scenarios_of
@@ -20,7 +21,7 @@ from resources.lake import Lake
 from resources.settings import Settings
 from tests.command import ROOT
 
-STAGES = ("catalog", "environments", "pairs", "rollouts", "verdicts", "metrics")
+STAGES = ("seeds", "catalog", "environments", "pairs", "rollouts", "verdicts", "metrics")
 SMALL = scenarios_of("v1", [Scenario.CONFLICTING_CONSTRAINTS])[0]
 MODELS = ("scripted~oracle", "scripted~always-act")
 
@@ -59,15 +60,17 @@ def test_every_asset_says_what_it_is() -> None:
         assert spec.group_name in STAGES
         assert spec.description
         assert {"python"} <= set(spec.kinds)
-        if spec.group_name not in ("catalog", "environments", "pairs") and asset.partitions_def:
+        if spec.group_name not in ("catalog", "environments", "seeds", "pairs") and asset.partitions_def:
             assert asset.backfill_policy == dg.BackfillPolicy.single_run()
             assert isinstance(asset.partitions_def, dg.MultiPartitionsDefinition)
 
 
 def test_stages_follow_each_other() -> None:
     graph = definitions(Settings(Path("unused"))).resolve_asset_graph()
-    order = [graph.get(key).group_name for key in graph.toposorted_asset_keys]
-    assert [stage for index, stage in enumerate(order) if index == 0 or order[index - 1] != stage] == list(STAGES)
+    stage = {key: STAGES.index(graph.get(key).group_name) for key in graph.toposorted_asset_keys}
+    assert sorted(set(stage.values())) == list(range(len(STAGES)))
+    for key in stage:
+        assert all(stage[parent] <= stage[key] for parent in graph.get(key).parent_keys), key
 
 
 def test_the_instance_is_private_and_quiet(project: Project) -> None:
@@ -147,7 +150,8 @@ def test_a_range_of_scenarios_is_one_run_with_metadata_for_each(tmp_path: Path) 
     assert set(made) == {cell.key for cell in cells}
     assert {str(item["done"].value) for item in made.values()} == {"0", "2"}
     gap = [Cell(MODELS[0], item) for item in scenarios_of("v1") if item.scenario is not Scenario.HIGH_STAKES_ACTION]
-    assert len(list(opened._ranges(gap))) == 2
+    keys = [opened.instance.get_dynamic_partitions(dimension) for dimension in (SCENARIO, MODEL)]
+    assert len(list(blocks(gap, *keys))) == 2
 
 
 def test_a_partial_run_never_overwrites_finished_rows(project: Project) -> None:

@@ -6,6 +6,7 @@ import json
 import socket
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -69,7 +70,8 @@ def test_the_outbound_requests_are_exactly_the_agents_view(setup: Setup, lab: La
             assert rollout.additions == tuple(text for text in setup.additions)
             assert set(seen.system) | set(seen.user) >= set(setup.additions)
             assert [text for text in seen.user if text not in setup.additions] == [view.instruction]
-            assert seen.tools == tuple((setup.shown(tool.name), tool.description, tool.input_schema) for tool in view.tools)
+            tools = [(setup.shown(tool.name), tool.description, tool.input_schema) for tool in view.tools]
+            assert list(seen.tools) == (sorted(tools, key=itemgetter(0)) if setup.sorts_tools else tools)
             assert seen.settings.keys() <= setup.beside and seen.replies == 0
             everything = (request.raw.decode() + json.dumps(request.headers) + request.path).replace(KEY, "").casefold()
             assert not [word for word in _telling(pair) if word.casefold() in everything]

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from abstain_assets.errors import BadInput, LakeError
+from abstain_assets.rebuilding import way_back
 from abstain_assets.rows import frame
 from abstain_assets.tables import TABLES
 from resources.lake import Lake
@@ -104,11 +105,16 @@ def test_an_open_reader_keeps_the_old_database(lake: Lake) -> None:
     assert lake.query("SELECT count(*) FROM timings").rows == ((2,),)
 
 
-def test_a_damaged_database_is_built_again(lake: Lake) -> None:
-    lake.write("timings", "x", [timing(1)])
+@pytest.mark.parametrize("damage", ["other", "cut", "flipped"])
+def test_a_damaged_database_is_built_again(lake: Lake, damage: str) -> None:
+    lake.write("timings", "x", [timing(number) for number in range(20_000)])
     lake.refresh()
-    lake.database.write_bytes(b"not a database")
-    assert lake.query("SELECT count(*) FROM timings").rows == ((1,),)
+    whole = lake.database.read_bytes()
+    flipped = bytearray(whole)
+    for place in range(12_288, len(flipped), 4_096):  # behind the headers, which are looked at whenever it is opened
+        flipped[place] ^= 1
+    lake.database.write_bytes({"other": b"not a database", "cut": whole[: len(whole) // 2], "flipped": bytes(flipped)}[damage])
+    assert lake.query("SELECT count(DISTINCT fingerprint), max(seconds) FROM timings").rows == ((20_000, 9_999.5),)
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"garbage" * 100])
@@ -120,7 +126,7 @@ def test_a_damaged_file_is_named_with_the_fix(lake: Lake, content: bytes) -> Non
         with pytest.raises(LakeError) as caught:
             act()
         assert str(path) in str(caught.value)
-        assert "delete the file and run the same command again" in str(caught.value)
+        assert "delete it; the stage rollouts writes it again" in str(caught.value)
 
 
 def test_a_truncated_file_is_named(lake: Lake) -> None:
@@ -129,6 +135,37 @@ def test_a_truncated_file_is_named(lake: Lake) -> None:
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(LakeError, match=r"x\.parquet is damaged"):
         lake.read("timings")
+
+
+def test_every_flipped_bit_is_found(lake: Lake) -> None:
+    lake.write("timings", "x", [timing(number) for number in range(50)])
+    path = lake.path("timings", "x")
+    content = path.read_bytes()
+    chance = random.Random(7)
+    for place in [*range(0, len(content), 29), *range(len(content) - 200, len(content))]:
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << chance.randrange(8)
+        path.write_bytes(damaged)
+        with pytest.raises(LakeError, match=r"x\.parquet (is damaged|was written by another version)"):
+            lake.read("timings")
+    path.write_bytes(content)
+    assert lake.read("timings").height == 50
+
+
+@pytest.mark.parametrize(
+    ("table", "partition", "command"),
+    [
+        ("tools", "calendar", "abstain build"),
+        ("checks", "missing_tools@r2", None),
+        ("pairs", "conflicting_constraints@r2", "abstain build --scenario conflicting_constraints --round r2"),
+        ("calls", "a~b~~3b__conflicting_constraints", "abstain run a/b:3b --scenario conflicting_constraints"),
+        ("verdicts", "a~b__conflicting_constraints@r2__x~y", "abstain judge run --judge x/y --model a/b --round r2"),
+        ("metrics", "a~b__conflicting_constraints", "abstain judge run --model a/b"),
+        ("leaderboard", "all", "abstain report"),
+    ],
+)
+def test_the_way_back_to_a_partition_is_a_command(table: str, partition: str, command: str | None) -> None:
+    assert f"`{command or 'abstain build'}`" in way_back(table, partition)
 
 
 def test_a_file_of_another_version_is_named(lake: Lake) -> None:

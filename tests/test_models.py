@@ -1,16 +1,24 @@
 """Model files: what is read, what is refused and in which words, and that keys stay where they are."""
 
+import asyncio
+import tomllib
 from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from abstain_assets.errors import BadInput
+from abstain_assets.rollouts.trial import try_model
 from resources import models
+from resources.endpoints import ENDPOINTS, PROTOCOLS, SDKS, HarnessName
 from resources.harness.scripted import POLICIES
-from resources.models import MissingKey, ModelSpec, api_key, find_model, from_slug, load_models, slug
+from resources.models import MissingKey, ModelSpec, api_key, find_model, from_slug, load_models, read_model, slug
+from resources.sandbox import SandboxPool
 from resources.settings import PROJECT
+from tests.servers.dialects import ModelServer, Says, in_turn
+from tests.servers.messages import Messages
 
 GOOD = """
 name: openrouter/glm-5
@@ -58,7 +66,10 @@ def test_nothing_is_evaluated_unasked(tmp_path: Path) -> None:
         (GOOD.replace("harness:", "harnes:"), ["harness: missing", "harnes: unknown field; did you mean `harness`?"]),
         (GOOD.replace("temperature", "temprature"), ["settings.temprature: unknown field; did you mean `temperature`?"]),
         (GOOD.replace("chat_completions", "telepathy"), ["harness:", "'chat_completions'"]),
-        (GOOD.replace("base_url: https://openrouter.ai/api/v1/", ""), ["base_url is missing"]),
+        (
+            GOOD.replace("base_url: https://openrouter.ai/api/v1/", "").replace("provider: openrouter", "provider: elsewhere"),
+            ["base_url is missing", "unless provider is one of openai, anthropic"],
+        ),
         (GOOD.replace("https://", "ftp://"), ["base_url: write an address that starts with http"]),
         (GOOD.replace("name: openrouter/glm-5", "name: open|router/glm"), ["name: 'open|router/glm' is no model name"]),
         (
@@ -74,9 +85,10 @@ def test_nothing_is_evaluated_unasked(tmp_path: Path) -> None:
 def test_a_bad_file_gives_one_message_with_file_field_and_fix(tmp_path: Path, text: str, said: list[str]) -> None:
     path = write(tmp_path, "bad.yaml", text)
     write(tmp_path, "good.yaml", GOOD.replace("glm-5", "other"))
-    with pytest.raises(BadInput) as caught:
-        load_models(tmp_path)
-    message = str(caught.value)
+    models = load_models(tmp_path)
+    assert list(models) == ["openrouter/other"], "the others can be used all the same"
+    [error] = models.broken
+    message = str(error)
     assert message.startswith(str(path)) and "\n" not in message
     for part in said:
         assert part in message
@@ -84,15 +96,27 @@ def test_a_bad_file_gives_one_message_with_file_field_and_fix(tmp_path: Path, te
 
 def test_a_file_that_is_not_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(BadInput, match=r"bad\.yaml: cannot be read"):
-        load_models(tmp_path)
+    with pytest.raises(BadInput, match=r"unknown model 'a/b'.*bad\.yaml: cannot be read"):
+        find_model("a/b", load_models(tmp_path))
 
 
 def test_two_files_cannot_share_a_name(tmp_path: Path) -> None:
     write(tmp_path, "a.yaml", GOOD)
     write(tmp_path, "b.yaml", GOOD)
-    with pytest.raises(BadInput, match=r"b\.yaml: name: openrouter/glm-5 is already the name of .*a\.yaml"):
-        load_models(tmp_path)
+    write(tmp_path, "c.yaml", GOOD.replace("glm-5", "other"))
+    models = load_models(tmp_path)
+    assert list(models) == ["openrouter/other"]
+    with pytest.raises(BadInput, match=r"^\S*b\.yaml: name: openrouter/glm-5 is already the name of .*a\.yaml"):
+        find_model("openrouter/glm-5", models)
+
+
+def test_a_broken_file_is_said_to_whoever_asks_for_its_model(tmp_path: Path) -> None:
+    write(tmp_path, "a.yaml", GOOD.replace("temperature", "temprature"))
+    write(tmp_path, "b.yaml", GOOD.replace("glm-5", "other"))
+    models = load_models(tmp_path)
+    assert find_model("openrouter/other", models).name == "openrouter/other"
+    with pytest.raises(BadInput, match=r"a\.yaml: settings\.temprature: unknown field"):
+        find_model("openrouter/glm-5", models)
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
@@ -154,17 +178,68 @@ def test_an_endpoint_without_a_key_needs_none(tmp_path: Path) -> None:
 )
 def test_a_key_pasted_into_a_file_is_refused_and_not_repeated(tmp_path: Path, line: str) -> None:
     kept = [text for text in GOOD.splitlines() if not text.startswith(line.split(":")[0])]
-    write(tmp_path, "a.yaml", "\n".join([*kept, line]))
+    path = write(tmp_path, "a.yaml", "\n".join([*kept, line]))
     with pytest.raises(BadInput) as caught:
-        load_models(tmp_path)
+        read_model(path)
     assert "canary" not in str(caught.value)
 
 
 def test_broken_yaml_is_not_quoted(tmp_path: Path) -> None:
-    write(tmp_path, "a.yaml", 'api_key: "sk-canary\nname: x')
+    path = write(tmp_path, "a.yaml", 'api_key: "sk-canary\nname: x')
     with pytest.raises(BadInput) as caught:
-        load_models(tmp_path)
+        read_model(path)
     assert "canary" not in str(caught.value)
+
+
+# --- known providers ------------------------------------------------------------------------------------------------------
+
+
+def spec_of(**fields: Any) -> ModelSpec:
+    return ModelSpec.model_validate({"name": "a/b", "model": "m"} | fields)
+
+
+@pytest.mark.parametrize(("provider", "protocol"), ENDPOINTS)
+def test_a_known_provider_needs_no_address(provider: str, protocol: str) -> None:
+    endpoint = ENDPOINTS[provider, protocol]  # type: ignore[index]
+    for harness in (name for name, spoken in PROTOCOLS.items() if spoken == protocol):
+        spec = spec_of(provider=provider, harness=harness)
+        assert (spec.base_url, spec.api_key_env, spec.bearer) == (endpoint.url, endpoint.key, endpoint.bearer)
+
+
+def test_every_harness_has_a_place_and_every_sdk_an_extra() -> None:
+    extras = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert set(PROTOCOLS) | {"scripted", "local"} == set(get_args(HarnessName))
+    assert set(SDKS) <= set(get_args(HarnessName)) and {sdk.extra for sdk in SDKS.values()} <= set(extras)
+
+
+def test_what_the_file_says_wins() -> None:
+    own = spec_of(provider="bedrock", harness="anthropic_messages", api_key_env="MY_KEY", bearer=False)
+    assert (own.api_key_env, own.bearer) == ("MY_KEY", False) and "bedrock" in (own.base_url or "")
+    elsewhere = spec_of(provider="openai", harness="chat_completions", base_url="http://127.0.0.1:1/v1")
+    assert elsewhere.api_key_env is None  # a key must not go to an address that it was not meant for
+    assert spec_of(provider="openai", harness="chat_completions", api_key_env=None).api_key_env is None
+
+
+def test_a_protocol_that_a_provider_lacks_names_the_harnesses_that_fit() -> None:
+    with pytest.raises(ValueError, match=r"openai is not known to serve the google_adk harness.* use chat_completions, openai_"):
+        spec_of(provider="openai", harness="google_adk")
+
+
+@pytest.mark.parametrize(("bearer", "header"), [(False, "x-api-key"), (True, "authorization")])
+@pytest.mark.parametrize("harness", ["anthropic_messages", "claude_agent"])
+def test_a_gateway_gets_the_key_as_it_wants_it(harness: str, bearer: bool, header: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_KEY", "sk-canary-gateway")
+
+    async def first_question(spec: ModelSpec) -> None:
+        async with SandboxPool() as pool:
+            await try_model(spec, pool)
+
+    with ModelServer(Messages(), in_turn(Says("Fine."))) as server:
+        spec = spec_of(provider="x", harness=harness, base_url=server.url, api_key_env="SOME_KEY", bearer=bearer)
+        asyncio.run(first_question(spec))
+        headers = server.asked[0].headers
+    assert "sk-canary-gateway" in headers[header]
+    assert [name for name, value in headers.items() if "sk-canary-gateway" in value] == [header]
 
 
 # --- names and partition keys ---------------------------------------------------------------------------------------------

@@ -93,17 +93,20 @@ def test_a_torn_block_at_the_end_is_repaired(tmp_path: Path) -> None:
     assert set(read_journal(path).rollouts) == {"a", "b"}
 
 
-def test_damage_in_the_middle_is_an_error_that_names_the_line(tmp_path: Path) -> None:
-    path = tmp_path / "j.jsonl"
-    fill(path, "a", "b")
-    lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(lines[0][:50] + b"\n" + lines[1])
+def test_damage_in_the_middle_is_an_error_with_the_command_that_takes_it_out(tmp_path: Path) -> None:
+    path = tmp_path / "a folder" / "j.jsonl"
+    fill(path, "a", "b", "c", "d")
+    a, b, c, d = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(a[:50] + b"\n" + b + b"\xff\r\0\n\n" + c + b"{}x\n" + d)
     before = path.read_bytes()
-    with pytest.raises(JournalError, match=r"j\.jsonl: line 1 is no rollout"):
+    with pytest.raises(JournalError, match=r"j\.jsonl: 4 lines from line 1 on cannot be read") as caught:
         read_journal(path)
-    with pytest.raises(JournalError, match="line 1"), Journal(path):
+    with pytest.raises(JournalError, match="4 lines from line 1"), Journal(path):
         pass
     assert path.read_bytes() == before
+    subprocess.run(str(caught.value).split("`")[1], shell=True, check=True)  # noqa: S602 - what the message says, as a person would
+    assert path.read_bytes() == b + c + d
+    assert set(read_journal(path).rollouts) == {"b", "c", "d"}
 
 
 def test_a_rollout_of_another_version_is_never_cut_off(tmp_path: Path) -> None:

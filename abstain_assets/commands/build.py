@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from abstain_assets.commands.seeds import collect_seeds, seed_figures, show_seeds
 from abstain_assets.commands.session import DEFAULT_ROUND, Home, Json, Round, Session, show_facts, show_table
 from abstain_assets.errors import BadInput
 from abstain_assets.rounds import RoundScenario, scenario_named, scenarios_of
@@ -58,21 +59,41 @@ def build_round(session: Session, wanted: tuple[RoundScenario, ...]) -> None:
     """
     from abstain_assets.parallel import warm_up
     from abstain_assets.partitions import register as register_partitions
-    from abstain_assets.project import capabilities, environments, pairs
+    from abstain_assets.project import capabilities, environments, groundings, pairs, routes, seeds
     from abstain_assets.rows import environment_row
     from environments.runtime import registry
 
     session.settings.seed_of(wanted[0].round)  # without one, say so before anything is written
     warm_up()
     register_partitions(session.project.instance, rounds=[wanted[0].round])
-    known = {row["name"]: row for row in session.lake.read("environments").iter_rows(named=True)}
-    changed = [name for name in registry.names() if known.get(name) != environment_row(name)]
+    changed = [name for name in registry.names() if not _is_checked(session, name, environment_row(name))]
     if changed:
         session.note(f"checking {len(changed)} environments")
+    if changed or not _are_listed(session):
         session.project.materialize([capabilities])
+    if changed:
         session.project.materialize([environments], changed)
+    collect_seeds(session)
     session.note(f"building {len(wanted)} scenarios of round {wanted[0].round}")
-    session.project.materialize([pairs], [item.key for item in wanted])
+    session.project.materialize([seeds, routes, pairs, groundings], [item.key for item in wanted])
+
+
+def _are_listed(session: Session) -> bool:
+    """Whether the lake has the capabilities of the tools as they are now."""
+    from abstain_assets.catalog.capabilities import capabilities
+    from abstain_assets.rows import capability_rows, frame
+    from resources.lake import ALL
+
+    if not session.lake.is_whole("capabilities", ALL):
+        return False
+    return session.lake.read("capabilities", [ALL]).equals(frame("capabilities", capability_rows(capabilities())))
+
+
+def _is_checked(session: Session, name: str, row: dict[str, Any]) -> bool:
+    """Whether the lake holds everything about an environment as it is now. What is damaged is written again."""
+    if not all(session.lake.is_whole(table, name) for table in ("environments", "tools", "checks")):
+        return False
+    return session.lake.read("environments", [name]).to_dicts() == [row]
 
 
 def published(session: Session, round_name: str) -> "pl.DataFrame":
@@ -87,10 +108,18 @@ def published(session: Session, round_name: str) -> "pl.DataFrame":
     return rows
 
 
-def stats(context: typer.Context, round_name: Round = DEFAULT_ROUND, home: Home = None, as_json: Json = False) -> None:
+def stats(
+    context: typer.Context,
+    round_name: Round = DEFAULT_ROUND,
+    with_seeds: Annotated[bool, typer.Option("--seeds", help="Add the funnel of the seeds.")] = False,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
     """Figures of the corpus: environments, tools, pairs, reference executions."""
     session = Session(context, home, as_json)
     document = corpus_figures(session, round_name)
+    if with_seeds:
+        document["seeds"] = seed_figures(session, round_name)
 
     def show() -> None:
         tools, dag, mounted = document["tools"], document["dag"], document["environments_per_pair"]
@@ -107,6 +136,8 @@ def stats(context: typer.Context, round_name: Round = DEFAULT_ROUND, home: Home 
         )
         by_scenario = document["pairs"]["by_scenario"].items()
         show_table(["scenario", "informational", "operational"], [(name, *counts.values()) for name, counts in by_scenario])
+        if with_seeds:
+            show_seeds(document["seeds"])
 
     session.finish(document, show)
 

@@ -158,9 +158,16 @@ def judge(session: Session, cells: Sequence["Cell"], judge_name: str | None = No
     Raises:
         AbstainError: something could not be judged or written.
     """
+    from abstain_assets.partitions import register as register_partitions
     from abstain_assets.project import metrics, verdicts
 
     config = {"verdicts": {"judge": judge_name}} if judge_name else {}
+    # The lake may have cells that the instance does not know, for instance because its folder was moved away.
+    register_partitions(
+        session.project.instance,
+        rounds=dict.fromkeys(cell.scenario.round for cell in cells),
+        models=dict.fromkeys(cell.model for cell in cells),
+    )
     session.project.materialize([verdicts, metrics], [cell.key for cell in cells], config)
 
 

@@ -45,7 +45,7 @@ def show(
 def find_record(session: Session, name: str) -> Any:
     """The record of a pair, rollout, model or environment.
 
-    A pair's id names one pair per round: all of them are returned where there are several.
+    A pair's id names one pair per round: all of them are returned where there are several. With a pair come the seeds it grounds.
 
     Raises:
         BadInput: nothing has this id.
@@ -62,7 +62,7 @@ def find_record(session: Session, name: str) -> Any:
     lake = session.lake
     rows = lake.read("pairs")
     if found := pairs_from(rows.filter(rows["id"] == name)):
-        records = [pair.model_dump(mode="json") for pair in found]
+        records = [{**pair.model_dump(mode="json"), "groundings": _groundings(session, pair.id, pair.round)} for pair in found]
         return records[0] if len(records) == 1 else records
     runs, calls = lake.read("rollouts"), lake.read("calls")
     for rollout in rollouts_from(runs.filter(runs["fingerprint"] == name), calls.filter(calls["fingerprint"] == name)):
@@ -71,3 +71,20 @@ def find_record(session: Session, name: str) -> Any:
         return {**rollout.model_dump(mode="json"), "verdicts": judged}
     raise BadInput(f"nothing is called {name!r}: expected a pair, a rollout's fingerprint, a model or an environment")
 
+
+def _groundings(session: Session, pair_id: str, round_name: str) -> list[dict[str, Any]]:
+    """The seeds a pair grounds, those that ask for most of what it does first."""
+    from abstain_assets.rounds import scenarios_of
+    from abstain_assets.rows import unpacked
+    from abstain_assets.tables import TABLES
+
+    keys = [item.key for item in scenarios_of(round_name)]
+    rows = session.lake.read("groundings", keys)
+    seeds = session.lake.read("augmented_seeds", keys, columns=["seed", "scenario", "instruction"])
+    found = (
+        rows.filter(rows["pair_id"] == pair_id)
+        .join(seeds, on=["seed", "scenario"])
+        .sort(["strength", "seed"], descending=[True, False])
+    )
+    columns = ("seed", "instruction", "environments", "shared", "strength")
+    return [unpacked(TABLES["groundings"], row) for row in found.select(columns).iter_rows(named=True)]

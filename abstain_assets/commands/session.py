@@ -19,7 +19,7 @@ from resources.settings import V1, Settings
 if TYPE_CHECKING:
     from abstain_assets.project import Project
     from resources.lake import Lake
-    from resources.models import ModelSpec
+    from resources.models import Models, ModelSpec
 
 Home = Annotated[
     Path | None, typer.Option("--home", metavar="DIR", help="Where everything is written; ABSTAIN_HOME or ./data by default.")
@@ -64,11 +64,11 @@ class Session:
         return Project.open(self.settings)
 
     @cached_property
-    def models(self) -> "dict[str, ModelSpec]":
+    def models(self) -> "Models":
         """The registered models by name.
 
         Raises:
-            BadInput: a model file is not one.
+            BadInput: there is no folder of models.
         """
         from resources.models import load_models  # pydantic and YAML: not needed for --help
 

@@ -26,9 +26,10 @@ def environments(context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
     failed = [check for check in checks if not check.ok]
     tools = [] if failed else tool_rows(name)  # an environment that fails a gate is not in the tables
     parts = [
-        lake.write("environments", name, [] if failed else [environment_row(name)]),
         lake.write("tools", name, tools),
         lake.write("checks", name, check_rows("environments", name, checks)),
+        # Last: a build takes an environment whose row is there for finished.
+        lake.write("environments", name, [] if failed else [environment_row(name)]),
     ]
     lake.changed()
     summary = written(*parts)

@@ -11,6 +11,7 @@ from abstain_assets.parallel import spread
 from abstain_assets.partitions import scenario_partitions
 from abstain_assets.rounds import RoundScenario
 from abstain_assets.rows import check_rows, pair_rows, quarantine_rows
+from abstain_assets.seeds.assets import seeds
 from abstain_assets.taxonomy import ActionType, Scenario
 from resources.lake import Lake
 from resources.settings import Settings
@@ -18,7 +19,7 @@ from resources.settings import Settings
 
 @dg.asset(
     partitions_def=scenario_partitions,
-    deps=[dg.AssetDep(environments, partition_mapping=dg.AllPartitionMapping())],
+    deps=[dg.AssetDep(environments, partition_mapping=dg.AllPartitionMapping()), seeds],  # families draw without the seeds
     group_name="pairs",
     kinds={"python", "parquet"},
     metadata=column_schema("pairs"),

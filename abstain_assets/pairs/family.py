@@ -30,6 +30,7 @@ from abstain_assets.taxonomy import ActionType, Scenario
 from environments.runtime import registry
 from environments.runtime.contract import State
 from environments.runtime.records import Fault, Mount
+from resources.secrets import variable
 
 
 class FamilyError(AbstainError):
@@ -137,7 +138,7 @@ def _shipped() -> Iterator[Family]:
 
 
 def _private() -> Iterator[Family]:
-    for folder in filter(None, os.environ.get("ABSTAIN_FAMILIES", "").split(os.pathsep)):
+    for folder in filter(None, (variable("ABSTAIN_FAMILIES") or "").split(os.pathsep)):
         if not Path(folder).is_dir():
             raise FamilyError(f"ABSTAIN_FAMILIES names {folder}, which is not a folder")
         for path in sorted(Path(folder).glob("*.py")):

@@ -20,6 +20,7 @@ from abstain_assets.rollouts.interrupt import run_interruptible
 from abstain_assets.rollouts.pools import provider_slot
 from abstain_assets.rollouts.progress import Progress, Tally
 from abstain_assets.rollouts.runner import CellResult
+from abstain_assets.rollouts.spending import spent_on
 from abstain_assets.rounds import RoundScenario
 from abstain_assets.rows import pairs_from
 from resources.harness.base import Budget
@@ -37,6 +38,7 @@ class RolloutsConfig(dg.Config):
     seed: int = Field(default=0, ge=0, description="Seed of the runs: of what scripted policies say.")
     concurrency: int = Field(default=8, ge=1, description="Rollouts of a cell at once.")
     max_cost_usd: float | None = Field(default=None, description="What this run may spend.")
+    count_spent: bool = Field(default=False, description="Count against it what these models have cost in all runs before.")
     retry_errors: bool = Field(default=False, description="Run those again that have no verdict.")
 
 
@@ -107,7 +109,9 @@ def rollouts(
 
     async def run_all(stop: asyncio.Event) -> tuple[dict[str, AbstainError], bool]:
         """Run cell after cell. What stops a model does not stop the others."""
-        budget = Budget(config.max_cost_usd)
+        specs = {spec.name: spec for _, spec, _ in work}
+        before = sum(spent_on(spec, settings.journals) for spec in specs.values()) if config.count_spent else 0.0
+        budget = Budget(config.max_cost_usd, before)
         stopped: dict[str, AbstainError] = {}
         async with SandboxPool() as pool:
             for cell, spec, order in work:
@@ -121,6 +125,7 @@ def rollouts(
                             order,
                             lake=lake,
                             journals=settings.journals,
+                            cache=settings.cache,
                             pool=pool,
                             budget=budget,
                             progress=watch.progress(context),

@@ -60,6 +60,7 @@ async def run_and_publish(
     *,
     lake: Lake,
     journals: Path,
+    cache: Path,
     pool: SandboxPool,
     budget: Budget,
     progress: Progress,
@@ -69,13 +70,14 @@ async def run_and_publish(
 
     Args:
         file: name of the partition, and of its journal.
+        cache: of downloads.
 
     Raises:
         CellBusy: another process works on the cell.
         BadInput: the harness cannot be opened.
         JournalError, LakeError: something could not be written.
     """
-    harness = open_harness(spec)
+    harness = open_harness(spec, cache=cache)
     try:
         with Journal(journals / f"{file}.jsonl") as journal:
             result = await run_cell(

@@ -7,6 +7,8 @@ AbstainError
 └── ModelsStopped  some models of a run could not be finished; the others were
 Exception
 └── RunFailed      one run has no verdict; it becomes evidence with an error kind
+
+What stopped a cell or a run is often told in a provider's words, which may quote the key; it is redacted here for every harness.
 """
 
 from collections.abc import Mapping
@@ -14,6 +16,7 @@ from typing import Literal
 
 from abstain_assets.errors import AbstainError, Incomplete
 from abstain_assets.records import ErrorKind
+from resources.secrets import redact
 
 StopReason = Literal["auth", "quota", "configuration", "unreachable", "sandbox", "budget", "interrupted"]
 
@@ -30,7 +33,7 @@ class CellStopped(AbstainError):
     """Every further run of a cell would fail in the same way: a wrong key, no money, no endpoint."""
 
     def __init__(self, reason: StopReason, message: str) -> None:
-        super().__init__(message)
+        super().__init__(redact(message))
         self.reason = reason
 
 
@@ -45,5 +48,5 @@ class RunFailed(Exception):
     """One run ended without a verdict. Raised where the failure happens, so its kind is never guessed from a text."""
 
     def __init__(self, kind: ErrorKind, message: str) -> None:
-        super().__init__(message)
+        super().__init__(redact(message))
         self.kind = kind

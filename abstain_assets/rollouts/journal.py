@@ -4,8 +4,10 @@ Journals are append-only and the source of the lake's rollout tables. A process 
 line, which the next writer cuts off.
 """
 
+import io
 import os
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -67,28 +69,59 @@ def read_journal(path: Path) -> Contents:
 
 
 def _entries(path: Path) -> Iterator[tuple[int, Entry]]:
-    """Entries with the position at which each one's line ends."""
+    """Entries with the position at which each one's line ends.
+
+    Raises:
+        JournalError: lines in the middle cannot be read; all of them are named.
+    """
     try:
         data = path.read_bytes()
     except FileNotFoundError:
         return
     except OSError as error:
         raise JournalError(f"{path} cannot be read: {error}") from error
-    lines = data.splitlines(keepends=True)
-    position = 0
+    position, damage, reason = 0, list[int](), ""
+    lines = io.BytesIO(data).readlines()
     for number, line in enumerate(lines, start=1):
         position += len(line)
         try:
             entry = Entry.model_validate_json(line)
         except ValidationError as error:
             problem = error.errors(include_url=False, include_input=False)[0]
-            if number == len(lines) and problem["type"] == "json_invalid":
-                return
-            where = f"{path}: line {number} is no rollout ({problem['msg']})"
-            raise JournalError(f"{where}; move the file away to run the cell again") from error
+            if problem["type"] != "json_invalid":
+                where = f"{path}: line {number} is no rollout of this version ({problem['msg']})"
+                raise JournalError(f"{where}; move the file away to run the cell again") from error
+            if number == len(lines):
+                break
+            damage.append(number)
+            reason = reason or problem["msg"]
+            continue
         if not line.endswith(b"\n"):
-            return
-        yield position, entry
+            break
+        if not damage:
+            yield position, entry
+    if damage:
+        where = f"line {damage[0]}" if len(damage) == 1 else f"{len(damage)} lines from line {damage[0]} on"
+        fix = f"sed -i '{_deleting(damage)}' {shlex.quote(str(path))}"
+        raise JournalError(
+            f"{path}: {where} cannot be read ({reason}). To keep everything else, take out what is damaged with `{fix}`; "
+            "the next run repeats what was in there"
+        )
+
+
+def _deleting(numbers: Sequence[int]) -> str:
+    """The script that makes sed delete some lines.
+
+    >>> _deleting([2, 3, 4, 7])
+    '2,4d;7,7d'
+    """
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and spans[-1][1] == number - 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    return ";".join(f"{first},{last}d" for first, last in spans)
 
 
 class Journal:
@@ -151,6 +184,9 @@ class Journal:
             self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
             os.ftruncate(self._descriptor, end)
             os.fsync(self._descriptor)
+            folder = os.open(self.path.parent, os.O_RDONLY)  # a new file is only kept when its folder is
+            os.fsync(folder)
+            os.close(folder)
         except OSError as error:
             raise JournalError(f"{self.path} cannot be opened: {error}") from error
 

@@ -21,6 +21,7 @@ from resources.harness.base import AnyHarness, Budget, ForeignRequest, HarnessRe
 from resources.models import ModelSpec
 from resources.sandbox import IsolationIncomplete, SandboxDied, SandboxEvidence, SandboxPool, ZygoteError
 from resources.sandbox_session import RunningSandbox
+from resources.secrets import redact
 
 
 @dataclass(frozen=True)
@@ -246,7 +247,7 @@ class _Cell:
             sandbox_seconds=seconds - trace.model_seconds,
             model_seconds=trace.model_seconds,
         )
-        return rollout, timing
+        return _without_keys(rollout), timing
 
     async def _evidence(self, item: Planned, trace: Trace) -> tuple[SandboxEvidence, "_Ended"]:
         task = variant(item.pair, item.side)
@@ -291,6 +292,13 @@ class _Ended:
     text: str = ""
     kind: ErrorKind | None = None
     problem: str = ""
+
+
+def _without_keys(rollout: Rollout) -> Rollout:
+    """The evidence of a run whose endpoint may have said the key back, in an error nobody expected or to the model."""
+    text = rollout.model_dump_json()
+    clean = redact(text)
+    return rollout if clean == text else Rollout.model_validate_json(clean)
 
 
 def _first(group: BaseException | None) -> BaseException:

@@ -24,6 +24,8 @@ from environments.runtime.sandbox import Sandbox, compact
 
 # Characters of a result that an agent gets to see, the same under every harness. The evidence has all of it.
 RESULT_LIMIT = 100_000
+# Claude's CLI cuts results a second time unless a tool asks it not to. Others ignore it, and no model sees it.
+_META: dict[str, Any] = {"anthropic/maxResultSizeChars": 500_000}
 
 
 class SandboxSpec(BaseModel):
@@ -91,7 +93,8 @@ def _listing(sandbox: Sandbox) -> mcp_types.ListToolsResult:
     # Without output schemas: clients check answers against them and raise in the agent's place, but malformed and cut answers are
     # meant to reach the agent. No harness shows a model these schemas.
     listed = [
-        mcp_types.Tool(name=spec.wire_name, description=spec.description, input_schema=spec.input_schema) for spec in sandbox.tools
+        mcp_types.Tool(name=spec.wire_name, description=spec.description, input_schema=spec.input_schema, _meta=_META)
+        for spec in sandbox.tools
     ]
     return mcp_types.ListToolsResult(tools=listed)
 

@@ -89,6 +89,7 @@ class Zygote:
             # Last, so that a new connection cannot take the number of one that this round still has to look at.
             if self.listener.fileno() in ready:
                 self._accept()
+        signal.set_wakeup_fd(-1)  # children that end from here on must not write to sockets that are going away
         for pid in {peer.pid for peer in self.peers.values() if peer.pid is not None}:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)

@@ -188,8 +188,3 @@ class ForeignHarness(_Common, Protocol):
 
 
 AnyHarness = Harness | ForeignHarness
-
-
-def redact(text: str, secret: str | None) -> str:
-    """A text without the key of the endpoint: error messages of providers quote it."""
-    return text.replace(secret, "[key]") if secret else text

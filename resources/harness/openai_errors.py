@@ -1,22 +1,27 @@
 """What an error of an OpenAI-compatible endpoint means, read from its type, status and code and never from its wording."""
 
-import time
-from email.utils import parsedate_to_datetime
-
 import httpx2
 import openai
 
 from abstain_assets.rollouts.errors import CellStopped, RunFailed
-from resources.harness.base import redact
+from resources.harness.retry import asked_to_wait
 from resources.models import ModelSpec
+from resources.secrets import redact
 
 _QUOTA = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}
-_FILTERED = {"content_filter", "content_policy_violation", "moderation_blocked"}
+FILTERED = {
+    "content_filter",
+    "content_policy_violation",
+    "moderation_blocked",
+    "invalid_prompt",  # flagged as against the usage policy
+    "bio_policy",
+    "misalignment_policy_violation",
+}
 _MISCONFIGURED = {"model_not_found", "unsupported_parameter", "unsupported_value", "unknown_parameter", "invalid_model"}
 
 
 class MalformedReply(Exception):
-    """The endpoint answered with success and something that is no chat completion."""
+    """The endpoint answered with success and something that is no reply."""
 
 
 def transient(error: BaseException) -> bool:
@@ -30,23 +35,8 @@ def transient(error: BaseException) -> bool:
 
 
 def wait_hint(error: BaseException) -> float | None:
-    """Seconds the server asked to wait, from `retry-after-ms` or `Retry-After` (seconds or a date)."""
-    if not isinstance(error, openai.APIStatusError):
-        return None
-    headers = error.response.headers
-    for name, divisor in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        value = headers.get(name)
-        if value is None:
-            continue
-        try:
-            return max(0.0, float(value) / divisor)
-        except ValueError:
-            pass
-        try:
-            return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-        except ValueError:
-            pass
-    return None
+    """Seconds the server asked to wait."""
+    return asked_to_wait(error.response.headers) if isinstance(error, openai.APIStatusError) else None
 
 
 def explain(error: openai.OpenAIError | MalformedReply, spec: ModelSpec, key: str | None, attempts: int) -> RunFailed | CellStopped:
@@ -59,12 +49,15 @@ def explain(error: openai.OpenAIError | MalformedReply, spec: ModelSpec, key: st
         return CellStopped(
             "unreachable", f"{where} cannot be reached ({attempts} attempts): {error.__cause__}; check base_url in {spec.file}"
         )
-    return RunFailed("api_error", f"{type(error.__cause__ or error).__name__}: {text}")
+    cause = error.__cause__ if isinstance(error, openai.APIConnectionError) else None
+    if isinstance(cause, MalformedReply):  # read below the SDK
+        text = redact(str(cause), key)[:500]
+    return RunFailed("api_error", f"{type(cause or error).__name__}: {text}")
 
 
 def _status(error: openai.APIStatusError, spec: ModelSpec, where: str, text: str) -> RunFailed | CellStopped:
     status, code = error.status_code, error.code
-    if code in _FILTERED or (status == 403 and _flagged(error.body)):
+    if code in FILTERED or (status == 403 and _flagged(error.body)):
         return RunFailed("policy_refusal", f"the provider refused the request: {text}")
     if status in (401, 403):
         named = f"the key in {spec.api_key_env}" if spec.api_key_env else f"no key (set api_key_env in {spec.file})"

@@ -1,8 +1,10 @@
 """Sending a request again: bounded, counted, and not before the server's `Retry-After`."""
 
 import random
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
@@ -62,3 +64,24 @@ class Retry:
             with attempt:
                 return await request()
         raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+def asked_to_wait(headers: Mapping[str, str]) -> float | None:
+    """Seconds a server asked to wait, from `retry-after-ms` or `Retry-After` (seconds or a date).
+
+    Args:
+        headers: of its answer; names in any case must be found.
+    """
+    for name, divisor in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        value = headers.get(name)
+        if value is None:
+            continue
+        try:
+            return max(0.0, float(value) / divisor)
+        except ValueError:
+            pass
+        try:
+            return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+        except ValueError:
+            pass
+    return None

@@ -117,9 +117,11 @@ def _finalize(value: Any) -> Any:
 def _replacing(folder: Path) -> Iterator[Path]:
     """A new folder that takes the place of `folder` at the end, or goes away where something fails. One writer at a time."""
     fresh, old = (folder.with_name(f".{folder.name}-{name}") for name in ("new", "old"))
-    for leftover in (fresh, old):  # of a process that was killed
-        shutil.rmtree(leftover, ignore_errors=True)
     try:
+        if old.exists() and not folder.exists():  # a process was killed between the two moves
+            old.replace(folder)
+        for leftover in (fresh, old):
+            shutil.rmtree(leftover, ignore_errors=True)
         fresh.mkdir(parents=True)
         yield fresh
         if folder.exists():
