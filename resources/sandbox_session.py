@@ -219,6 +219,11 @@ class ForeignSandbox(RunningSandbox):
         self._zygote = zygote
         self._token = token
 
+    @property
+    def started(self) -> bool:
+        """Whether the harness has started it."""
+        return self._evidence.isolation is not None
+
     async def while_alive(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of what the harness does. It is cancelled when the sandbox ends without a final state: what a harness does
         with dead tools is no evidence, and some ask the model again and again.

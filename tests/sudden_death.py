@@ -1,8 +1,8 @@
 """A process that dies by SIGKILL at a chosen deed: the n-th file operation below a folder that looks like a pattern.
 
 A deed is something a process does to files: opening one to write, renaming, removing, making a folder, syncing, writing to a
-journal, opening one of Dagster's databases. It is seen just before it happens. Nothing of the program is replaced but `os.fsync` and
-`os.write`, which are called through.
+journal, opening one of Dagster's databases. It is seen just before it happens. Nothing of the program is replaced but `os.fsync`
+and `os.write`, which are called through.
 """
 
 import os

@@ -102,7 +102,6 @@ FAULTS: dict[str, tuple[Any, str, list[str]]] = {
     "error inside a success": (lambda _: data({"error": {"message": "bad route"}}), "endpoint", ["bad route"]),
     "says nothing": (lambda _: message(""), "endpoint", ["empty_output"]),
     "refuses tools": (_refuses_tools, "tools", ["does not support tools", "a request with a tool failed", "supports tool calls"]),
-    "calls tools for ever": (_loops, "tools", ["went on calling tools"]),
     "invents a tool": (
         lambda body: message("Fine.") if body["messages"][-1]["role"] == "tool" else message(calls=[("lookup", {})]),
         "tools",
@@ -122,6 +121,12 @@ def test_a_fault_is_called_by_its_name(lab: Lab, name: str) -> None:
         result = tried(lab, chat_spec(server.url, api_key_env=KEY_VARIABLE))
     assert result.part == part
     assert all(words in (result.problem or "") for words in said), result.problem
+
+
+def test_a_model_that_never_stops_calling_can_call(lab: Lab) -> None:
+    with ChatServer(_loops, key=KEY) as server:
+        result = tried(lab, chat_spec(server.url, api_key_env=KEY_VARIABLE))
+    assert (result.part, result.problem, result.usage.requests) == (None, None, 5)
 
 
 def test_a_wrong_path_and_a_dead_address(lab: Lab) -> None:

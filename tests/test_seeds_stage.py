@@ -10,6 +10,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from abstain_assets.commands.seeds import is_collected
 from abstain_assets.project import Project
 from abstain_assets.records import Frozen
 from abstain_assets.rows import kept_seeds_from, sampled_seeds_from, sources_from
@@ -166,20 +167,23 @@ def test_what_was_missing_is_collected_as_soon_as_it_can_be_had(home: Path, offl
 
 
 def test_the_pool_is_collected_again_only_where_it_is_due(home: Path) -> None:
-    def collects() -> bool:
-        said = abstain("build", "--scenario", SCENARIO, home=home)
-        assert said.code == 0, said.err
-        return "collecting seeds" in said.err
-
     lake = Lake(home)
-    before = {table: lake.path(table, ALL).read_bytes() for table in ("seeds", "seed_sources")}
-    assert not collects()
+    whole = {table: lake.path(table, ALL).read_bytes() for table in ("seeds", "seed_sources")}
     rows = lake.read("seed_sources", [ALL]).to_dicts()
+    assert is_collected(lake)
+    lake.write("seed_sources", ALL, [*rows[1:], {**rows[0], "problem": "no network"}])
+    assert not is_collected(lake), "a benchmark could not be had"
+    lake.path("seed_sources", ALL).unlink()
+    assert not is_collected(lake), "the command was killed between the two tables"
     lake.write("seed_sources", ALL, [{**row, "basis": "another version"} for row in rows])
-    assert collects(), "code or wheels have changed"
-    lake.path("seeds", ALL).write_bytes(before["seeds"][:1000])
-    assert collects(), "the pool is damaged"
-    assert {table: lake.path(table, ALL).read_bytes() for table in before} == before
+    assert not is_collected(lake), "code or wheels have changed"
+    lake.path("seed_sources", ALL).write_bytes(whole["seed_sources"])
+    lake.path("seeds", ALL).write_bytes(whole["seeds"][:1000])
+    assert not is_collected(lake), "the pool is damaged"
+    said = abstain("build", "--scenario", SCENARIO, home=home)
+    assert (said.code, "collecting seeds" in said.err) == (0, True), said.err
+    assert {table: lake.path(table, ALL).read_bytes() for table in whole} == whole
+    assert is_collected(lake)
     assert len(sources_from(lake.read("seed_sources", [ALL]))) == len(SOURCES)
 
 

@@ -60,7 +60,7 @@ def _short(value: Any) -> Any:
 @app.command("check")
 def check(
     context: typer.Context,
-    names: Annotated[list[str] | None, typer.Argument(metavar="MODEL...", help="By default all whose key and SDK are there.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="MODEL...", help="By default all with key and SDK.")] = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -103,7 +103,7 @@ def _result(spec: "ModelSpec", tried: "Tried") -> dict[str, Any]:
 
 
 def _lack(spec: "ModelSpec") -> dict[str, Any] | None:
-    """The result for a model that nobody asked for by name and that has no key or no SDK here. It is not tried, so it is not wrong."""
+    """The result for a model that nobody named and that has no key or no SDK here. It is not tried, so it is not wrong."""
     from resources.endpoints import SDKS
 
     part, problem = "key", _missing_key(spec)

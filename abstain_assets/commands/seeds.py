@@ -1,9 +1,12 @@
 """What `abstain build` and `abstain stats` do about seeds: collecting them where that is due, and the funnel."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from abstain_assets.commands.session import Session, show_facts, show_table
 from abstain_assets.rounds import scenarios_of
+
+if TYPE_CHECKING:
+    from resources.lake import Lake
 
 
 def collect_seeds(session: Session) -> None:
@@ -16,7 +19,7 @@ def collect_seeds(session: Session) -> None:
     from abstain_assets.rows import sources_from
     from resources.lake import ALL
 
-    if _is_collected(session):
+    if is_collected(session.lake):
         return
     session.note("collecting seeds")
     session.project.materialize([seed_pool])
@@ -25,14 +28,15 @@ def collect_seeds(session: Session) -> None:
             session.note(f"no seeds from {item.source}: {item.problem}")
 
 
-def _is_collected(session: Session) -> bool:
+def is_collected(lake: "Lake") -> bool:
+    """Whether the lake has the pool of all benchmarks, made of the pinned wheels by the code as it is now."""
     from abstain_assets.rows import sources_from
     from abstain_assets.seeds.sources import basis
     from resources.lake import ALL
 
-    if not all(session.lake.is_whole(table, ALL) for table in ("seeds", "seed_sources")):
+    if not all(lake.is_whole(table, ALL) for table in ("seeds", "seed_sources")):
         return False
-    sources = sources_from(session.lake.read("seed_sources", [ALL]))
+    sources = sources_from(lake.read("seed_sources", [ALL]))
     return all(item.basis == basis() and not item.problem for item in sources)
 
 

@@ -257,6 +257,8 @@ class _Cell:
                 async with self.pool.command(task.mount, task.states) as sandbox:
                     foreign = ForeignRequest(foreign_view(task), sandbox.command, trace)
                     ended = await self._ended(sandbox.while_alive(self.harness.run(foreign)))
+                    if ended.kind and not sandbox.started:  # the harness knows better why than a sandbox nobody started
+                        return SandboxEvidence((), {}, ()), ended
                     return await sandbox.finish(), ended
             privileged = Privileged(item.pair, item.side, item.epoch, self.seed) if self.harness.privileged else None
             async with self.pool.open(task.mount, task.states) as sandbox:

@@ -74,7 +74,7 @@ async def _problem(spec: ModelSpec, pool: SandboxPool, traces: list[Trace], retr
     except BadInput as error:
         return "harness", str(error)
 
-    async def run(what: Task | Pair) -> Sequence[Call]:
+    async def run(what: Task | Pair) -> _Ran:
         traces.append(Trace(Budget(), spec.prices))
         return await _run(harness, pool, traces[-1], what)
 
@@ -86,57 +86,71 @@ async def _problem(spec: ModelSpec, pool: SandboxPool, traces: list[Trace], retr
         await harness.close()
 
 
-async def _fails(run: Awaitable[Sequence[Call]]) -> tuple[Part, str] | None:
+@dataclass(frozen=True)
+class _Ran:
+    """The calls of a run that reached the sandbox, and why there is no final text, if there is none."""
+
+    calls: Sequence[Call]
+    failure: RunFailed | CellStopped | None
+
+
+async def _fails(run: Awaitable[_Ran]) -> tuple[Part, str] | None:
     """Why a run has no final text."""
     try:
-        await run
-    except CellStopped as error:
-        return _PARTS.get(error.reason, "endpoint"), str(error)
-    except RunFailed as error:
-        return "endpoint", f"{error.kind}: {error}"
+        failure = (await run).failure
     except _BROKEN as error:
         return "sandbox", f"{type(error).__name__}: {error}"
-    return None
+    if isinstance(failure, RunFailed):
+        return "endpoint", f"{failure.kind}: {failure}"
+    return None if failure is None else (_PARTS.get(failure.reason, "endpoint"), str(failure))
 
 
-async def _without_tools(run: Awaitable[Sequence[Call]], spec: ModelSpec) -> tuple[Part, str] | None:
+async def _without_tools(run: Awaitable[_Ran], spec: ModelSpec) -> tuple[Part, str] | None:
     """Why the model, which answers questions, cannot be had to call a tool."""
-    advice = f"choose a model or an endpoint that supports tool calls, in {spec.file}"
     try:
-        calls = await run
-    except (RunFailed, CellStopped) as error:
-        if isinstance(error, CellStopped) and error.reason != "configuration":
-            return _PARTS.get(error.reason, "endpoint"), str(error)
-        looping = isinstance(error, RunFailed) and error.kind == "max_turns_exceeded"
-        asked = "it went on calling tools" if looping else "a request with a tool failed"
-        return "tools", f"{asked}, while one without succeeded: {error}; {advice}"
+        ran = await run
     except _BROKEN as error:
         return "sandbox", f"{type(error).__name__}: {error}"
-    if not any(call.kind for call in calls):
-        tried = f"; it called {', '.join(call.tool for call in calls)}" if calls else ""
+    failure, called = ran.failure, any(call.kind for call in ran.calls)
+    if isinstance(failure, CellStopped) and failure.reason != "configuration":
+        return _PARTS.get(failure.reason, "endpoint"), str(failure)
+    if called and isinstance(failure, RunFailed) and failure.kind == "max_turns_exceeded":
+        return None  # it can call tools; that it does not stop is for the rollouts to say
+    advice = f"choose a model or an endpoint that supports tool calls, in {spec.file}"
+    if failure is not None:
+        return "tools", f"a request with a tool failed, while one without succeeded: {failure}; {advice}"
+    if not called:
+        tried = f"; it called {', '.join(call.tool for call in ran.calls)}" if ran.calls else ""
         return "tools", f"it answered without calling the tool that it was asked to use{tried}: {advice}"
     return None
 
 
-async def _run(harness: AnyHarness, pool: SandboxPool, trace: Trace, what: Task | Pair) -> Sequence[Call]:
-    """Run a task, or the act side of a pair, and return the calls that reached the sandbox.
+async def _run(harness: AnyHarness, pool: SandboxPool, trace: Trace, what: Task | Pair) -> _Ran:
+    """Run a task, or the act side of a pair.
 
     Raises:
-        RunFailed, CellStopped: see `Harness.run`.
         SandboxDied, EnvironmentBug, MountError, ZygoteError, IsolationIncomplete: the sandbox broke.
     """
     task = what.act if isinstance(what, Pair) else what
     if harness.foreign:
         async with pool.command(task.mount, task.states) as foreign:
-            await foreign.while_alive(harness.run(ForeignRequest(foreign_view(task), foreign.command, trace)))
+            failure = await _failure(foreign.while_alive(harness.run(ForeignRequest(foreign_view(task), foreign.command, trace))))
             try:
-                return (await foreign.finish()).calls
+                return _Ran((await foreign.finish()).calls, failure)
             except SandboxDied:
-                return foreign.calls  # without a tool to offer, a harness need not start it
+                return _Ran(foreign.calls, failure)  # without a tool to offer, a harness need not start it
     privileged = Privileged(what, Side.ACT, epoch=0, seed=0) if isinstance(what, Pair) else None
     async with pool.open(task.mount, task.states) as session:
-        await harness.run(HarnessRequest(agent_view(task, session.tools), session, trace, privileged))
-        return (await session.finish()).calls
+        failure = await _failure(harness.run(HarnessRequest(agent_view(task, session.tools), session, trace, privileged)))
+        return _Ran((await session.finish()).calls, failure)
+
+
+async def _failure(run: Awaitable[str]) -> RunFailed | CellStopped | None:
+    try:
+        await run
+    except (RunFailed, CellStopped) as error:
+        return error
+    return None
 
 
 def _question() -> Task:
