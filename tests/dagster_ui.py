@@ -6,6 +6,7 @@ import time
 from tests.browser import Browser
 
 _PATIENCE_SECONDS = 90
+_TITLE = "Launch runs to materialize 3 assets"
 _OPENER = "Select a partition or create one"
 
 
@@ -34,11 +35,12 @@ class DagsterUi:
         self._click("[...document.querySelectorAll('button')].filter(e => e.innerText === 'All')[1]")
         self._wait_for("document.body.innerText.includes('8 partitions')")
         self._click(_button("Launch backfill"))
-        self._wait_for(f"!{_button('Launch backfill')}")
+        self._wait_for(f"!{_text(_TITLE)}")  # the dialog closes when the server has answered
 
     def _click(self, element: str) -> None:
         self._wait_for(f"(e => e && !e.disabled)({element})")
-        place = "(e => { e.scrollIntoView({block: 'center'}); const r = e.getBoundingClientRect(); return [r.x, r.y, r.width, r.height]; })"
+        middle = "const r = e.getBoundingClientRect(); return [r.x, r.y, r.width, r.height];"
+        place = f"(e => {{ e.scrollIntoView({{block: 'center'}}); {middle} }})"
         x, y, width, height = self._browser.value(f"{place}({element})")
         for kind in ("mousePressed", "mouseReleased"):
             where = {"x": x + width / 2, "y": y + height / 2}

@@ -168,14 +168,12 @@ def test_one_model_over_all_scenarios(scene: Scene, tmp_path: Path) -> None:
 
 def _materialized(scene: Scene, model: str) -> set[str]:
     """Scenarios on which Dagster has a partition of metrics for a model."""
-    status = "assetPartitionStatuses { ... on MultiPartitionStatuses { ranges { primaryDimStartKey secondaryDim { %s } } } }"
-    query = "query ($key: AssetKeyInput!) { assetNodeOrError(assetKey: $key) { ... on AssetNode { " + status % (
-        "... on DefaultPartitionStatuses { materializedPartitions }"
-    )
-    nodes = scene.served.ask(query + " } } }", key={"path": ["metrics"]})["assetNodeOrError"]["assetPartitionStatuses"]["ranges"]
-    return {
-        key for node in nodes if node["primaryDimStartKey"] == slug(model) for key in node["secondaryDim"]["materializedPartitions"]
-    }
+    keys = "... on DefaultPartitionStatuses { materializedPartitions }"
+    ranges = f"... on MultiPartitionStatuses {{ ranges {{ primaryDimStartKey secondaryDim {{ {keys} }} }} }}"
+    query = f"{{ assetNodes {{ assetKey {{ path }} assetPartitionStatuses {{ {ranges} }} }} }}"
+    [node] = [node for node in scene.served.ask(query)["assetNodes"] if node["assetKey"]["path"] == ["metrics"]]
+    mine = [item for item in node["assetPartitionStatuses"]["ranges"] if item["primaryDimStartKey"] == slug(model)]
+    return {key for item in mine for key in item["secondaryDim"]["materializedPartitions"]}
 
 
 def test_a_changed_pair(scene: Scene) -> None:
@@ -286,8 +284,8 @@ def test_the_weekly_round(scene: Scene) -> None:
         "query ($s: ScheduleSelector!) { scheduleOrError(scheduleSelector: $s) { ... on Schedule { scheduleState { status } } } }"
     )
     assert scene.served.ask(look, s=selector)["scheduleOrError"]["scheduleState"]["status"] == "STOPPED"
-    dry = """mutation ($s: ScheduleSelector!) { scheduleDryRun(selectorData: $s, timestamp: 1796014800) { ... on DryRunInstigationTick {
-        evaluationResult { runRequests { runKey runConfigYaml } } } } }"""
+    dry = """mutation ($s: ScheduleSelector!) { scheduleDryRun(selectorData: $s, timestamp: 1796014800) {
+        ... on DryRunInstigationTick { evaluationResult { runRequests { runKey runConfigYaml } } } } }"""
     [request] = scene.served.ask(dry, s=selector)["scheduleDryRun"]["evaluationResult"]["runRequests"]
     assert request["runKey"] == "w2026-49"
     config = yaml.safe_load(request["runConfigYaml"])["ops"]["make_fresh_round"]["config"]

@@ -68,10 +68,21 @@ LINE = rf"^write journals/{CELL}\.jsonl$"
 # the fate of one home: every command dies once more than the one before it got to, and the last one is left alone.
 Death = tuple[str, int | range]
 DEATHS: dict[str, tuple[tuple[str, ...], list[Death]]] = {
-    "catalog": (BUILD, [(r"^rename lake/capabilities/", 1), (r"^mkdir lake/tools$", 1)]),
-    "environments": (BUILD, [(r"^rename lake/checks/retail_orders", 1), (r"^rename lake/environments/", 1)]),
-    "seeds": (BUILD, [(r"^rename lake/seeds/", 1), (r"^rename lake/seed_sources/", 1), (r"^rename lake/seed_samples/", 1)]),
-    "pairs": (BUILD, [(r"^mkdir lake/quarantine$", 1), (r"^rename lake/pairs/", 1), (r"^sync lake/pairs$", 1)]),
+    "build": (
+        BUILD,
+        [
+            (r"^rename lake/capabilities/", 1),
+            (r"^mkdir lake/tools$", 1),
+            (r"^rename lake/checks/retail_orders", 1),
+            (r"^rename lake/environments/", 1),
+            (r"^rename lake/seeds/", 1),
+            (r"^rename lake/seed_sources/", 1),
+            (r"^mkdir lake/seed_samples$", 1),
+            (r"^mkdir lake/quarantine$", 1),
+            (r"^rename lake/pairs/", 1),
+            (r"^sync lake/pairs$", 1),
+        ],
+    ),
     "rollouts": (
         RUN,
         [
@@ -82,10 +93,19 @@ DEATHS: dict[str, tuple[tuple[str, ...], list[Death]]] = {
             (r"^rename lake/rollouts/", 2),
         ],
     ),
-    "verdicts": (RUN, [(r"^mkdir lake/verdicts$", 1), (r"^sync lake/\.tmp/", 7), (r"^rename lake/verdicts/", 2)]),
-    "metrics": (RUN, [(r"^mkdir lake/metrics$", 1), (r"^rename lake/metrics/", range(1, 3)), (r"^sync lake/metrics$", 2)]),
-    "leaderboard": (RUN, [(r"^mkdir lake/leaderboard$", 1), (r"^rename lake/leaderboard/", 1)]),
-    "database": (RUN, [(r"^sync \.abstain-", 1), (r"^rename abstain\.duckdb$", 1)]),
+    "verdicts, metrics, leaderboard, database": (
+        RUN,
+        [
+            (r"^mkdir lake/verdicts$", 1),
+            (r"^rename lake/verdicts/", range(1, 3)),
+            (r"^mkdir lake/metrics$", 1),
+            (r"^rename lake/metrics/", range(1, 3)),
+            (r"^sync lake/metrics$", 2),
+            (r"^rename lake/leaderboard/", 1),
+            (r"^sync \.abstain-", 1),
+            (r"^rename abstain\.duckdb$", 1),
+        ],
+    ),
     "report": (REPORT, [(PAGE, 1), (PAGE, range(2, 20)), (r"^rename \.report-old$", 1), (r"^rename report$", 1)]),
     "instance": (RUN, [(INSTANCE, range(1, 40)), (INSTANCE, range(40, 90)), (INSTANCE, range(90, 160))]),
 }
@@ -160,9 +180,11 @@ HARMS: list[Callable[[Path], None]] = [cut, empty, overwrite, flip]
 # Damaged partitions of a stage, the command that the message must name, and the one to run in its place: a whole round takes
 # long, and a run is to be repeated with the options it had.
 DAMAGES: dict[str, tuple[list[str], str, tuple[str, ...] | None]] = {
-    "catalog": (["capabilities/all"], "abstain build", BUILD),
-    "environments": (["environments/calendar", "tools/calendar", "checks/calendar"], "abstain build", BUILD),
-    "seeds": (["seeds/all", "seed_sources/all"], "abstain build", BUILD),
+    "environments and seeds": (
+        ["capabilities/all", "environments/calendar", "tools/calendar", "checks/calendar", "seeds/all", "seed_sources/all"],
+        "abstain build",
+        BUILD,
+    ),
     "pairs": (
         [f"{table}/{SCENARIO}" for table in ("seed_samples", "pairs", "quarantine", "checks")],
         f"abstain build --scenario {SCENARIO}",
@@ -183,7 +205,7 @@ DAMAGES: dict[str, tuple[list[str], str, tuple[str, ...] | None]] = {
 def test_a_damaged_table_is_named_with_the_command_that_writes_it_again(stage: str, home: Path, finished: Path) -> None:
     names, command, shorter = DAMAGES[stage]
     files = [home / "lake" / f"{name}.parquet" for name in names]
-    for file, harm in zip(files, Random(stage).sample(HARMS, len(files)), strict=True):
+    for file, harm in zip(files, Random(stage).sample(2 * HARMS, len(files)), strict=True):
         harm(file)
     message = one_message(abstain("query", "SELECT 1", home=home))
     assert any(str(file) in message for file in files)
@@ -281,50 +303,55 @@ def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallDisk]:
 
 
 @pytest.fixture
-def inside(disk: SmallDisk, built_home: Path) -> Iterator[Path]:
+def inside(disk: SmallDisk, finished: Path) -> Iterator[Path]:
     """A home on the small disk, seen from here; for commands it is `disk.folder / "home"`."""
-    home = shutil.copytree(built_home, disk.outside / "home")
+    home = shutil.copytree(finished, disk.outside / "home")
     yield home
     shutil.rmtree(home)
 
 
-COMMANDS = {"build": BUILD, "run": RUN, "report": REPORT}
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_what_cannot_be_written_is_one_message_and_changes_nothing(name: str, disk: SmallDisk, inside: Path) -> None:
+def test_what_cannot_be_written_is_one_message_and_changes_nothing(disk: SmallDisk, inside: Path, finished: Path) -> None:
     home = disk.folder / "home"
     assert disk.warm.start("query", "SELECT count(*) FROM pairs", home=home).wait().code == 0
-    before = digests(inside, "lake", "journals", "dagster")
+    before = digests(inside, "lake", "journals", "dagster", "report")
     disk.remount("ro")
     try:
-        said = disk.warm.start(*COMMANDS[name], home=home).wait()
-        message = one_message(said)
-        assert str(home) in message
-        assert "--home" in message
-        assert digests(inside, "lake", "journals", "dagster") == before
+        for command in (BUILD, RUN, REPORT):
+            message = one_message(disk.warm.start(*command, home=home).wait())
+            assert str(home) in message
+            assert "--home" in message
         looked = disk.warm.start("query", "SELECT count(*) FROM pairs", home=home).wait()
         assert looked.code == 0, looked.err
+        assert digests(inside, "lake", "journals", "dagster", "report") == before
     finally:
         disk.remount("rw")
-    said = disk.warm.start(*COMMANDS[name], home=home).wait()
+    said = disk.warm.start(*RUN, home=home).wait()
     assert said.code == 0, said.err
+    assert results(inside) == results(finished)
 
 
-@pytest.mark.parametrize("left", [0, 60_000, 600_000])
-def test_a_full_disk_is_one_message_and_the_next_run_repairs(left: int, disk: SmallDisk, inside: Path, finished: Path) -> None:
-    """Something else takes all the room but so many bytes. The smaller the rest, the earlier the command ends."""
+@pytest.mark.parametrize(
+    ("command", "left"),
+    [(BUILD, 600_000), (RUN, 0), (RUN, 40_000), (RUN, 600_000), (REPORT, 100_000)],
+    ids=["build", "run at once", "run early", "run late", "report"],
+)
+def test_a_full_disk_is_one_message_and_the_next_run_repairs(
+    command: tuple[str, ...], left: int, disk: SmallDisk, inside: Path, finished: Path
+) -> None:
+    """Something else takes all the room but so many bytes."""
     home = disk.folder / "home"
-    for command in COMMANDS.values():
-        if command == BUILD:
-            Lake(inside).path("pairs", SCENARIO).unlink()
-        disk.fill(left)
-        message = one_message(disk.warm.start(*command, home=home).wait())
-        assert re.search("make room|free some space|No space left", message), message
-        for path in (inside / "lake").rglob("*.parquet"):
-            Lake(inside).read(path.parent.name, [path.stem])
-        assert not list(inside.rglob(".abstain-*"))
-        disk.free()
-        said = disk.warm.start(*command, home=home).wait()
-        assert said.code == 0, said.err
+    if command == BUILD:
+        Lake(inside).path("environments", "calendar").unlink()
+    elif command == RUN:
+        for folder in ("journals", *(f"lake/{table}" for table in ("rollouts", "calls", "verdicts", "metrics", "leaderboard"))):
+            shutil.rmtree(inside / folder)
+    disk.fill(left)
+    message = one_message(disk.warm.start(*command, home=home).wait())
+    assert re.search("make room|free some space|No space left", message), message
+    for path in (inside / "lake").rglob("*.parquet"):
+        Lake(inside).read(path.parent.name, [path.stem])
+    assert not list(inside.rglob(".abstain-*"))
+    disk.free()
+    said = disk.warm.start(*command, home=home).wait()
+    assert said.code == 0, said.err
     assert results(inside) == results(finished)

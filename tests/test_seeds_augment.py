@@ -172,11 +172,11 @@ def test_tools_that_only_think_or_talk_are_no_capabilities() -> None:
     ("said", "action_type", "expected"),
     [
         ("Find my last order and cancel it.", OPERATIONAL, (can("search", "order"), can("delete", "order"))),
-        ("Find my last order, I may cancel it.", INFORMATIONAL, (can("search", "order"),)),
+        ("Find my last order to cancel it.", INFORMATIONAL, (can("search", "order"),)),
         ("Where is the parcel of my order?", INFORMATIONAL, (can("read", "shipment"),)),
         ("Book a flight to Oslo.", OPERATIONAL, (can("write", "booking"),)),
         ("Show me the refund.", INFORMATIONAL, (can("search", "order"),)),
-        ("Please return the lamp, but do not cancel the order.", OPERATIONAL, (can("write", "return"),)),
+        ("Please return the lamp, but I don't want to cancel the order.", OPERATIONAL, (can("write", "return"),)),
         ("I like green tea very much.", INFORMATIONAL, ()),
     ],
 )
