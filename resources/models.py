@@ -121,8 +121,8 @@ class ModelSpec(_Strict):
         provider: whose limit on parallel requests applies.
         model: the id the provider knows the model by; for `scripted` the policy.
         base_url, api_key_env: filled in for known providers (`resources/endpoints.py`) where the file leaves the address out.
-        protocol: which of OpenAI's two the `openai_agents` harness speaks; by default `responses` at OpenAI itself and `chat` elsewhere.
-        bearer: send the key as a bearer token, also where the protocol has a header of its own for it; some gateways want that.
+        protocol: which of its two `openai_agents` speaks; by default `responses` where the provider is `openai`, else `chat`.
+        bearer: send the key as a bearer token, also where the protocol has a header of its own for it, as some gateways want.
         open: whether the weights can be had.
         evaluate: rounds that the sensor may run without being asked; none by default.
         max_cost_usd: what the sensor may spend on it.
