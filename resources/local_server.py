@@ -40,8 +40,8 @@ class LocalServer:
     async def start(cls, weights: Path, *, context: int) -> "LocalServer":
         """Start a server and wait until it is ready.
 
-        One request is answered at a time, on all cores: what others ask at the same time would change the rounding, and with it
-        some replies.
+        It answers one request at a time, on one core. Requests that share a server change each other's rounding, and with it some
+        replies; threads that share a busy machine wait for each other most of the time. More servers use more cores.
 
         Args:
             weights: a GGUF file.
@@ -50,7 +50,7 @@ class LocalServer:
         Raises:
             LocalServerError: it did not start.
         """
-        options = {"weights": str(weights), "context": context, "threads": _cores(), "key": secrets.token_urlsafe(32)}
+        options = {"weights": str(weights), "context": context, "key": secrets.token_urlsafe(32)}
         said = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the server
         process = subprocess.Popen(
             # Isolated: neither variables nor the working folder decide what it imports.
@@ -113,8 +113,3 @@ class LocalServer:
         for stream in (self._process.stdin, self._process.stdout, self._said):
             if stream is not None:
                 stream.close()
-
-
-def _cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -22,9 +22,9 @@ def main() -> None:
     params.port = 0  # a free one
     params.n_ctx = options["context"]
     params.n_parallel = 1
-    for cpu in (params.cpuparams, params.cpuparams_batch):
-        cpu.n_threads = options["threads"]
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     params.cache_ram_mib = 0
+    params.cache_idle_slots = False
     params.fit_params = False  # to the memory that is free just now
     params.endpoint_slots = False
     params.ui = False

@@ -6,6 +6,7 @@ import pytest
 from pydantic import BaseModel
 
 from abstain_assets.records import CapabilityRow, Rejection, Rollout, Timing, Verdict
+from abstain_assets.seeds.records import AugmentedSeed, Grounding, Route
 from abstain_assets.tables import TABLES, describe
 from environments.runtime.records import Call
 
@@ -28,6 +29,9 @@ def test_every_table_and_column_is_explained() -> None:
     ("record", "table", "stored_otherwise"),
     [
         (CapabilityRow, "capabilities", set()),
+        (AugmentedSeed, "augmented_seeds", set()),
+        (Route, "routes", set()),
+        (Grounding, "groundings", set()),
         (Rejection, "quarantine", {"check"}),
         (Rollout, "rollouts", {"calls", "usage"}),
         (Call, "calls", {"error"}),

@@ -1,10 +1,11 @@
-"""The loop over a small model on this machine: a llama.cpp server that is started for a cell, and replies that are one JSON object.
+"""The loop over a small model on this machine: llama.cpp servers that are started for a cell, and replies that are one JSON object.
 
-One rollout runs at a time and starts from an empty cache, so it depends on nothing but its own conversation.
+A rollout has a server to itself and starts from an empty cache, so it depends on nothing but its own conversation.
 """
 
 import asyncio
 import json
+import os
 from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Literal
@@ -33,6 +34,8 @@ WEIGHTS: dict[str, PinnedWeights] = {"smollm2-135m-instruct-q4_1": SMOLLM2_135M}
 CONTEXT = 8192
 _REPLY = 1024
 _SEED = 1
+# A server for each core, up to here: each takes about 350 MB.
+_MOST_SERVERS = 4
 # A server on this machine that does not answer at once is broken.
 _RETRY = Retry(attempts=2, base_seconds=0.2)
 # Servers that die under one rollout after the other will not get better.
@@ -144,27 +147,32 @@ class Local:
         self._spec = spec
         self._cache = cache
         self._retry = retry or _RETRY
-        self._serving: _Serving | None = None
+        self._idle: list[_Serving] = []
+        self._free = asyncio.Semaphore(min(_cores(), _MOST_SERVERS))
+        self._unpacking = asyncio.Lock()
         self._deaths = 0
-        self._turn = asyncio.Lock()
 
     async def close(self) -> None:
-        """End the server."""
-        if self._serving is not None:
-            await self._serving.close()
-            self._serving = None
+        """End the servers."""
+        while self._idle:
+            await self._idle.pop().close()
 
     async def run(self, request: HarnessRequest) -> str:
-        """Run the loop once no other rollout runs; see `Harness.run`."""
+        """Run the loop once there is a server for it; see `Harness.run`."""
         with request.trace.waiting():
-            await self._turn.acquire()
+            await self._free.acquire()
         try:
-            serving = await self._served()
-            text = await self._converse(serving, request)
+            with request.trace.waiting():
+                serving = await self._take()
+            try:
+                return await self._converse(serving, request)
+            finally:
+                if serving.server.alive:
+                    self._idle.append(serving)
+                else:
+                    await serving.close()
         finally:
-            self._turn.release()
-        self._deaths = 0
-        return text
+            self._free.release()
 
     async def _converse(self, serving: _Serving, request: HarnessRequest) -> str:
         view, trace = request.view, request.trace
@@ -175,6 +183,7 @@ class Local:
         try:
             while True:
                 reply = await serving.ask(conversation, view, trace)
+                self._deaths = 0 if trace.turns > 1 else self._deaths
                 if not reply.asked:
                     return reply.text
                 (call,) = reply.asked
@@ -191,21 +200,27 @@ class Local:
                 raise CellStopped("unreachable", f"{self._spec.name}: {problem}, like the one before") from error
             raise RunFailed("api_error", problem) from error
 
-    async def _served(self) -> _Serving:
-        """The running server, started if there is none.
+    async def _take(self) -> _Serving:
+        """An idle server, else a new one.
 
         Raises:
             CellStopped: it cannot be started.
         """
-        if self._serving is not None and not self._serving.server.alive:
-            await self.close()
-        if self._serving is None:
-            try:
+        while self._idle:
+            if (idle := self._idle.pop()).server.alive:
+                return idle
+            await idle.close()
+        try:
+            async with self._unpacking:
                 weights = await asyncio.to_thread(unpacked, WEIGHTS[self._spec.model], self._cache)
-                server = await LocalServer.start(weights, context=CONTEXT)
-            except WheelUnavailable as error:
-                raise CellStopped("configuration", f"{self._spec.name}: its weights cannot be had: {error}") from error
-            except LocalServerError as error:
-                raise CellStopped("configuration", f"{self._spec.name}: the llama.cpp server did not start: {error}") from error
-            self._serving = _Serving(server, self._spec, self._retry)
-        return self._serving
+            server = await LocalServer.start(weights, context=CONTEXT)
+        except WheelUnavailable as error:
+            raise CellStopped("configuration", f"{self._spec.name}: its weights cannot be had: {error}") from error
+        except LocalServerError as error:
+            raise CellStopped("configuration", f"{self._spec.name}: the llama.cpp server did not start: {error}") from error
+        return _Serving(server, self._spec, self._retry)
+
+
+def _cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
