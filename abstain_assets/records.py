@@ -370,7 +370,7 @@ class Pair(Frozen):
         slots, dag, facts: the reference execution and how the text gives its literals.
         answer: key facts of an informational act side; `alternatives` the answers of other candidates or readings.
         decoys: what both sides carry so that a shallow rule cannot tell them apart.
-        seeds: ids of the seeds this pair grounds.
+        seeds: ids of the seeds it was written from; what pairs of families ground is in the table `groundings`.
     """
 
     id: str

@@ -297,7 +297,7 @@ PAIRS = Table(
         _integer("nodes", "Calls in the reference execution."),
         _integer("edges", "Dependencies in the reference execution."),
         _json("decoys", "What both sides carry so that a shallow rule cannot tell them apart."),
-        _json("seeds", "Ids of the seeds the pair was written from; families write from none, and what they ground is in `groundings`."),
+        _json("seeds", "Ids of the seeds it was written from; what pairs of families ground is in `groundings`."),
         _text("digest", "Digest of the whole record."),
         _json("record", "The whole record, from which the pair can be run and validated again."),
     ),

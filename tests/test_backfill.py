@@ -168,12 +168,11 @@ def test_one_model_over_all_scenarios(scene: Scene, tmp_path: Path) -> None:
 
 def _materialized(scene: Scene, model: str) -> set[str]:
     """Scenarios on which Dagster has a partition of metrics for a model."""
-    keys = "... on DefaultPartitionStatuses { materializedPartitions }"
-    ranges = f"... on MultiPartitionStatuses {{ ranges {{ primaryDimStartKey secondaryDim {{ {keys} }} }} }}"
-    query = f"{{ assetNodes {{ assetKey {{ path }} assetPartitionStatuses {{ {ranges} }} }} }}"
-    [node] = [node for node in scene.served.ask(query)["assetNodes"] if node["assetKey"]["path"] == ["metrics"]]
-    mine = [item for item in node["assetPartitionStatuses"]["ranges"] if item["primaryDimStartKey"] == slug(model)]
-    return {key for item in mine for key in item["secondaryDim"]["materializedPartitions"]}
+    query = """query ($keys: [String!]) { assetNodes { assetKey { path } assetMaterializations(partitions: $keys) {
+        partition } } }"""
+    nodes = scene.served.ask(query, keys=[cell.key for cell in _cells(model)])["assetNodes"]
+    [made] = [node["assetMaterializations"] for node in nodes if node["assetKey"]["path"] == ["metrics"]]
+    return {Cell.parse(item["partition"]).scenario.key for item in made}
 
 
 def test_a_changed_pair(scene: Scene) -> None:

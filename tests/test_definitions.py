@@ -266,5 +266,5 @@ Project.open(Settings(Path(sys.argv[1])))
 
 def test_an_instance_that_cannot_be_written_is_one_message(tmp_path: Path) -> None:
     (tmp_path / "dagster").write_text("in the way", encoding="utf-8")
-    with pytest.raises(AbstainError, match=r"the Dagster instance in .*dagster cannot be opened"):
+    with pytest.raises(AbstainError, match=r"the Dagster instance in .*dagster cannot be used"):
         Project.open(Settings(tmp_path))

@@ -169,6 +169,7 @@ class Local:
             finally:
                 if serving.server.alive:
                     self._idle.append(serving)
+                    self._deaths = 0
                 else:
                     await serving.close()
         finally:
@@ -183,7 +184,6 @@ class Local:
         try:
             while True:
                 reply = await serving.ask(conversation, view, trace)
-                self._deaths = 0 if trace.turns > 1 else self._deaths
                 if not reply.asked:
                     return reply.text
                 (call,) = reply.asked
