@@ -3,7 +3,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 EXTRAS := $(VENV)/.extras
 
-.PHONY: setup extras demo dev test lock
+.PHONY: setup extras demo dev test test-openclaw lock
 
 # Installs into .venv, and again only when the lock file or pyproject.toml changed.
 setup: $(INSTALLED)
@@ -22,7 +22,12 @@ dev: $(INSTALLED)
 test: $(EXTRAS)
 	@$(BIN)/ruff check
 	@$(BIN)/mypy
-	@$(BIN)/pytest --quiet
+	@$(BIN)/pytest --quiet --numprocesses auto --dist loadfile
+
+# Tests the openclaw harness, which `test` leaves out: its program is installed once (600 MB), and a rollout takes about ten seconds.
+test-openclaw: $(EXTRAS)
+	@[ -n "$$ABSTAIN_OPENCLAW" ] || [ -e .openclaw/patched.json ] || scripts/install-openclaw.sh
+	@$(BIN)/pytest --quiet tests/optional
 
 # Resolves all dependencies anew; needs uv. The extras come first, so that both files agree on every version.
 COMPILE := uv pip compile pyproject.toml --group dev --universal --generate-hashes --no-emit-index-url --no-header --no-strip-extras \

@@ -118,6 +118,20 @@ SETUPS = (
     Setup("google_adk", "google_adk", Gemini, needs="google.adk", beside=frozenset({"temperature"})),
 )
 
+# Those that `make test` leaves out; see tests/optional.
+OPTIONAL_SETUPS = (
+    Setup(
+        "openclaw",
+        "openclaw",
+        Chat,
+        needs="openai",
+        beside=frozenset({"temperature", "stream", "stream_options"}),
+        shown=lambda name: f"s__{name}",
+        sorts_tools=True,
+        slow=True,
+    ),
+)
+
 
 @dataclass(frozen=True)
 class Ran:

@@ -29,7 +29,8 @@ def main(home: Path, how: str) -> None:
     lake = Lake(home)
     queries, most, slowest, failures = 0, 0, 0.0, list[str]()
     print("ready", flush=True)
-    while not stopped:
+    parent = os.getppid()
+    while not stopped and os.getppid() == parent:  # it must not outlive a test that was killed
         started = time.monotonic()
         try:
             if how == "plain":

@@ -125,7 +125,7 @@ def watch(folder: Path, setups: list[str]) -> dict[str, Outcome]:
     subprocess.run(["ip", "-6", "route", "add", "local", "::/0", "dev", "lo"], check=False, stderr=subprocess.DEVNULL)
     seen = Watch()
     command = [sys.executable, "-m", "tests.loopback", "run", str(folder), *setups]
-    environment = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    environment = {name: os.environ[name] for name in ("PATH", "LANG", "ABSTAIN_OPENCLAW") if name in os.environ}
     environment |= {"HOME": str(folder), **dict.fromkeys(_KEYS, "sk-not-a-key")}
     outcomes: dict[str, Outcome] = {}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as running:
@@ -151,7 +151,7 @@ def run(folder: Path, setups: list[str]) -> Iterator[tuple[str, str | None]]:
 
     pair = pairs_of(Scenario.CRITICAL_TOOL_FAILURE)[0]
     lab = Lab()
-    for setup in (item for item in harnesses.SETUPS if item.id in setups):
+    for setup in (item for item in harnesses.SETUPS + harnesses.OPTIONAL_SETUPS if item.id in setups):
         call = (setup.shown("retail_orders__find_customer"), {"name": "Nobody"})
         ran = harnesses.run(setup, lab, folder / setup.id, [pair], in_turn(Says(calls=(call,)), FINE))
         failed = [item.error_message for item in ran.rollouts if not item.usable or len(item.calls) != 1]

@@ -24,6 +24,7 @@ from abstain_assets.rounds import scenarios_of
 from abstain_assets.rows import pair_rows, pairs_from
 from abstain_assets.taxonomy import SCENARIOS
 from abstain_assets.verdicts.assets import verdicts_file
+from abstain_assets.verdicts.current import current_verdicts
 from resources.lake import Lake
 from resources.models import slug
 from resources.settings import PROJECT
@@ -206,8 +207,8 @@ def _vaguer(pair: Pair) -> InstructionDelta:
 def test_a_changed_judge(scene: Scene) -> None:
     """Verdicts as another version of the judge would have left them: judging again restores them, and no agent runs."""
     models = (UI, GRAPHQL, CLI, "scripted/oracle")
-    files = [verdicts_file(cell, "rules") for model in models for cell in _cells(model)]
-    good = {file: scene.lake.read("verdicts", [file]) for file in files}
+    cells = [cell for model in models for cell in _cells(model)]
+    good = {verdicts_file(cell, "rules"): current_verdicts(scene.lake, [cell.file]) for cell in cells}
     for file, rows in good.items():
         scene.lake.write("verdicts", file, rows.with_columns(~pl.col("abstained"), ~pl.col("passed")).to_dicts())
     before, evidence = scene.calls(), {path: path.read_bytes() for path in (scene.served.home / "lake" / "rollouts").iterdir()}

@@ -18,24 +18,26 @@ from typing import Any
 
 import pytest
 
-from abstain_assets.partitions import Cell
 from abstain_assets.rollouts.journal import read_journal
-from abstain_assets.rounds import scenarios_of
 from resources.lake import Lake
 from resources.models import slug
 from tests.builders_rollouts import KEY
 from tests.command import ROOT, Said, abstain, warm
-from tests.homes import digests, models
+from tests.homes import SCENARIO, digests, models
 from tests.servers.chat_completions_stub import ChatServer, Reply, message
 
-NAMES = tuple(f"stub/model-{number}" for number in range(4))
-PAIRS, EPOCHS, CONCURRENCY, KILLS = 32, 2, 4, 2
+# Four commands, each for five models of its own.
+TEAMS = {f"team {team}": tuple(f"stub/model-{team}{number}" for number in range(5)) for team in "abcd"}
+NAMES = tuple(name for team in TEAMS.values() for name in team)
+PAIRS, EPOCHS, CONCURRENCY, KILLS = 7, 2, 4, 2
 PLANNED = 2 * PAIRS * EPOCHS
+
+pytestmark = pytest.mark.timeout(900)
 
 
 @dataclass
 class Life:
-    """One process of a model: what the server and the journals say of it."""
+    """One process of a team: what the server and the journals say of it."""
 
     finished: int
     requests: int
@@ -44,7 +46,7 @@ class Life:
 
 @dataclass
 class Writer:
-    """What became of a model: its processes one after the other, and what the last one said."""
+    """What became of a team: its processes one after the other, and what the last one said."""
 
     lives: list[Life] = field(default_factory=list)
     said: Said | None = None
@@ -64,9 +66,9 @@ class Battle:
 
 
 @pytest.fixture(scope="module")
-def battle(demo_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Battle:
+def battle(built_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Battle:
     folder = tmp_path_factory.mktemp("battle")
-    home = shutil.copytree(demo_home, folder / "home")
+    home = shutil.copytree(built_home, folder / "home")
     Lake(home).refresh()
     requests: Counter[str] = Counter()
     lock = threading.Lock()
@@ -80,10 +82,10 @@ def battle(demo_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Battle:
     outputs: list[str] = []
     with ChatServer(answer, key=KEY) as server:
         variables = models(folder / "models", *NAMES, url=server.url)
-        writers = {name: Writer() for name in NAMES}
+        writers = {team: Writer() for team in TEAMS}
         fights = [
-            threading.Thread(target=_fight, args=(name, writer, home, variables, requests, folder / "writes", outputs))
-            for name, writer in writers.items()
+            threading.Thread(target=_fight, args=(team, writer, home, variables, requests, folder / "writes", outputs))
+            for team, writer in writers.items()
         ]
         for fight in fights:
             fight.start()
@@ -95,36 +97,48 @@ def battle(demo_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Battle:
 
 
 def _fight(
-    name: str, writer: Writer, home: Path, variables: dict[str, str], requests: Counter[str], log: Path, outputs: list[str]
+    team: str, writer: Writer, home: Path, variables: dict[str, str], requests: Counter[str], log: Path, outputs: list[str]
 ) -> None:
-    """Run a model to its end, first one epoch and then both, and kill it now and then on the way."""
-    chance = Random(name)
+    """Run a team's models to their end, first one epoch and then all, and kill the process now and then on the way."""
+    chance = Random(team)
     watched = ("tests.sudden_death:arm", {"home": str(home), "log": str(log)})
+
+    def asked() -> int:
+        return sum(requests[name] for name in TEAMS[team])
+
     for epochs in (1, EPOCHS):
         kills = KILLS
         while True:
-            finished, asked = _finished(home, name), requests[name]
-            arguments = ("run", name, "--limit", PAIRS, "--epochs", epochs, "--concurrency", CONCURRENCY, "--json")
-            running = warm().start(*arguments, home=home, variables=variables, before=watched)
+            finished, before = _finished(home, team), asked()
+            options = ("--scenario", SCENARIO, "--limit", PAIRS, "--epochs", epochs, "--concurrency", CONCURRENCY, "--json")
+            running = warm().start("run", *TEAMS[team], *options, home=home, variables=variables, before=watched)
             if kills:
-                wanted, end = asked + chance.randrange(1, 24), time.monotonic() + 120
-                while requests[name] < wanted and running.alive() and time.monotonic() < end:
+                wanted, end = before + chance.randrange(1, 24), time.monotonic() + 300
+                while asked() < wanted and running.alive() and time.monotonic() < end:
                     time.sleep(0.02)
                 time.sleep(chance.uniform(0, 0.4))
                 running.send(signal.SIGKILL)
                 kills -= 1
-            said = running.wait()
+            said = running.wait(600)
             outputs.append(said.out + said.err)
             killed = said.code == -signal.SIGKILL
-            writer.lives.append(Life(_finished(home, name) - finished, requests[name] - asked, killed))
+            writer.lives.append(Life(_finished(home, team) - finished, asked() - before, killed))
             writer.said = said
             if not killed:
                 break
 
 
-def _finished(home: Path, name: str) -> int:
-    """Rollouts in a model's journals."""
-    return sum(len(read_journal(path).rollouts) for path in (home / "journals").glob(f"{slug(name)}__*.jsonl"))
+def _finished(home: Path, team: str) -> int:
+    """Rollouts in the journals of a team."""
+    return sum(len(read_journal(_journal(home, name)).rollouts) for name in TEAMS[team])
+
+
+def _journal(home: Path, name: str) -> Path:
+    return home / "journals" / f"{_cell(name)}.jsonl"
+
+
+def _cell(name: str) -> str:
+    return f"{slug(name)}__{SCENARIO}"
 
 
 def _reader(home: Path, how: str) -> "subprocess.Popen[str]":
@@ -145,50 +159,50 @@ def _stop(reader: "subprocess.Popen[str]") -> dict[str, Any]:
 
 def test_it_was_a_fight(battle: Battle) -> None:
     """At least 500 rollouts, 200 partition writes and ten processes killed while they worked."""
+    lives = [life for writer in battle.writers.values() for life in writer.lives]
     assert len(NAMES) * PLANNED >= 500
     assert len(battle.writes) >= 200
-    assert sum(life.killed for writer in battle.writers.values() for life in writer.lives) >= 10
-    assert sum(life.killed and life.finished > 0 for writer in battle.writers.values() for life in writer.lives) >= 5
+    assert sum(life.killed for life in lives) >= 10
+    assert sum(life.killed and life.finished > 0 for life in lives) >= 8
 
 
 def test_every_command_ends_well(battle: Battle) -> None:
-    for name, writer in battle.writers.items():
+    for team, writer in battle.writers.items():
         assert writer.said is not None
         assert writer.said.code == 0, writer.said.err
-        [document] = writer.said.document
-        assert (document["model"], document["done"] + document["reused"], document["errors"]) == (name, PLANNED, {})
+        ended = [(item["model"], item["done"] + item["reused"], item["errors"]) for item in writer.said.document]
+        assert ended == [(name, PLANNED, {}) for name in TEAMS[team]]
 
 
 def test_no_row_is_lost(battle: Battle) -> None:
     """Tables hold exactly what the journals do, and every rollout was judged."""
     lake = Lake(battle.home)
     for name in NAMES:
-        files = [Cell(slug(name), where).file for where in scenarios_of("v1")]
-        finished = {key for file in files for key in read_journal(battle.home / "journals" / f"{file}.jsonl").rollouts}
+        finished = set(read_journal(_journal(battle.home, name)).rollouts)
         assert len(finished) == PLANNED
         for table in ("rollouts", "timings"):
-            assert set(lake.read(table, files)["fingerprint"]) == finished
-        assert sorted(lake.read("verdicts", [f"{file}__rules" for file in files])["fingerprint"]) == sorted(finished)
-        ranked = f"SELECT count(*), min(epochs) FROM rollouts JOIN leaderboard USING (model) WHERE model = '{name}'"
-        assert lake.query(ranked).rows == ((PLANNED, EPOCHS),)
+            assert set(lake.read(table, [_cell(name)])["fingerprint"]) == finished
+        assert sorted(lake.read("verdicts", [f"{_cell(name)}__rules"])["fingerprint"]) == sorted(finished)
+    ranked = "SELECT model, count(*), min(epochs) FROM rollouts JOIN leaderboard USING (model) GROUP BY ALL ORDER BY ALL"
+    assert lake.query(ranked).rows == tuple((name, PLANNED, EPOCHS) for name in sorted(NAMES))
 
 
 def test_what_is_in_the_tables_follows_from_the_rollouts(battle: Battle) -> None:
-    """Judging and ranking again, undisturbed, changes no byte."""
+    """Judging and ranking everything again, undisturbed, changes no byte."""
     before = digests(battle.home, "lake")
-    said = abstain("judge", "run", "--model", NAMES[0], home=battle.home, variables=battle.variables)
+    said = abstain("judge", "run", home=battle.home, variables=battle.variables)
     assert said.code == 0, said.err
     assert digests(battle.home, "lake") == before
 
 
 def test_nothing_finished_is_paid_twice(battle: Battle) -> None:
     """Each process asks for what it finishes, and a killed one for at most as much more as was in flight."""
-    for name, writer in battle.writers.items():
-        assert sum(life.finished for life in writer.lives) == PLANNED
+    for writer in battle.writers.values():
+        assert sum(life.finished for life in writer.lives) == len(writer.said.document if writer.said else ()) * PLANNED
         for life in writer.lives:
             assert life.finished <= life.requests <= life.finished + (CONCURRENCY if life.killed else 0)
-        kills = sum(life.killed for life in writer.lives)
-        assert PLANNED <= battle.requests[name] <= PLANNED + kills * CONCURRENCY
+    kills = sum(life.killed for writer in battle.writers.values() for life in writer.lives)
+    assert len(NAMES) * PLANNED <= battle.requests.total() <= len(NAMES) * PLANNED + kills * CONCURRENCY
 
 
 def test_no_reader_ever_failed(battle: Battle) -> None:

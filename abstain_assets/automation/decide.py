@@ -10,9 +10,7 @@ from datetime import datetime, timedelta
 from abstain_assets.blocks import Block
 from resources.models import ModelSpec
 
-FIRST_PAUSE = timedelta(minutes=10)
-LONGEST_PAUSE = timedelta(days=1)
-_LONGER_EACH_TIME = 6
+PAUSES = (timedelta(minutes=10), timedelta(hours=1), timedelta(hours=6), timedelta(days=1))  # the last one from then on
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ def _pause(attempts: tuple[Attempt, ...], now: datetime) -> str | None:
     last = attempts[-1]
     if last.cancelled:
         return "its last run was cancelled; run it by hand, or change its file, to go on"
-    pause = min(FIRST_PAUSE * _LONGER_EACH_TIME ** (len(attempts) - 1), LONGEST_PAUSE)
+    pause = PAUSES[min(len(attempts), len(PAUSES)) - 1]
     if now < last.ended + pause:
         again = (last.ended + pause).strftime("%Y-%m-%d %H:%M UTC")
         return f"{len(attempts)} runs ended without getting any further; tried again after {again}"

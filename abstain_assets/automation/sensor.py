@@ -79,6 +79,9 @@ def run_config(situation: Situation) -> dict[str, Any]:
     minimum_interval_seconds=30,
     default_status=dg.DefaultSensorStatus.RUNNING,
 )
-def rank_after_evaluating(context: dg.RunStatusSensorContext) -> dg.RunRequest:
+def rank_after_evaluating(context: dg.RunStatusSensorContext) -> dg.RunRequest | dg.SkipReason:
     """Brings leaderboard and report up to date after models were evaluated or judged."""
+    waiting = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.QUEUED]
+    if context.instance.get_runs(filters=dg.RunsFilter(job_name="rank", statuses=waiting), limit=1):
+        return dg.SkipReason("a run that has not begun yet will see this as well")
     return dg.RunRequest(run_key=context.dagster_run.run_id)

@@ -17,7 +17,7 @@ def open_harness(
     """The harness of a model, ready to run. Close it when done.
 
     Raises:
-        BadInput: a scripted policy does not exist.
+        BadInput: a scripted policy does not exist, or what the harness runs on is not installed.
         MissingKey: the model's key is set nowhere.
     """
     match spec.harness:
@@ -51,13 +51,15 @@ def open_harness(
             from resources.harness.claude_agent import ClaudeAgent
 
             return ClaudeAgent(spec, api_key(spec, env_file), retry)
+        case "openclaw":
+            from resources.harness.openclaw import OpenClaw
+
+            return OpenClaw(spec, api_key(spec, env_file), retry)
         case "local":
             _require("xllamacpp", spec, "xllamacpp", extra="local")
             from resources.harness.local import Local
 
             return Local(spec, cache or Settings.resolve().cache, retry)
-        case _:
-            raise BadInput(f"{spec.file}: harness: {spec.harness} is not available in this version; choose another one")
 
 
 def _require(module: str, spec: ModelSpec, package: str, *, extra: str) -> None:
