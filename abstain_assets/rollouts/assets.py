@@ -111,7 +111,7 @@ def rollouts(
         """Run cell after cell. What stops a model does not stop the others."""
         specs = {spec.name: spec for _, spec, _ in work}
         before = sum(spent_on(spec, settings.journals) for spec in specs.values()) if config.count_spent else 0.0
-        budget = Budget(config.max_cost_usd)
+        budget = Budget(config.max_cost_usd, before)
         stopped: dict[str, AbstainError] = {}
         async with SandboxPool() as pool:
             for cell, spec, order in work:
