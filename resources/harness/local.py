@@ -34,7 +34,7 @@ WEIGHTS: dict[str, PinnedWeights] = {"smollm2-135m-instruct-q4_1": SMOLLM2_135M}
 CONTEXT = 8192
 _REPLY = 1024
 _SEED = 1
-# A server for each core, up to here: each takes about 350 MB.
+# A server for each core, up to here: each takes about 390 MB.
 _MOST_SERVERS = 4
 # A server on this machine that does not answer at once is broken.
 _RETRY = Retry(attempts=2, base_seconds=0.2)
@@ -136,6 +136,7 @@ class Local:
     """
 
     name = "local"
+    # The number counts changes of what is sent beside the text of the prompt.
     version = f"1-{PROMPT_DIGEST}"
     evidence_version = f"{version} (xllamacpp {installed('xllamacpp')}, openai {openai.__version__})"
     privileged = False

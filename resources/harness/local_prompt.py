@@ -18,9 +18,10 @@ from environments.runtime.records import JsonObject
 LONGEST_RESULT = 4000
 _OLD_RESULT = 300
 
-# A model this small falls into repetition inside a string; without a bound it would go on to the end of its context.
-_LONGEST_ARGUMENT = 200
-_LONGEST_ANSWER = 600
+# A model this small falls into repetition inside a string; without a bound it would go on to the end of its context. The longest
+# argument of any reference in round v1 has 52 characters, the longest list five items.
+_LONGEST_ARGUMENT = 100
+_LONGEST_ANSWER = 400
 _MOST_ITEMS = 8
 
 _TEXT = (Path(__file__).parent / "local_prompt.txt").read_text(encoding="utf-8")
