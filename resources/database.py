@@ -1,16 +1,18 @@
 """The DuckDB database built from the lake's files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import polars as pl
 
 from abstain_assets.errors import BadInput, LakeError
 from abstain_assets.tables import TABLES
 
 Signature = list[tuple[str, int, int]]
+_FILES_AT_ONCE = 64
 
 
 @dataclass(frozen=True)
@@ -29,11 +31,25 @@ class DatabaseDamaged(LakeError):
     """The database cannot be read. It is a cache: build it again."""
 
 
-def build_database(target: Path, files: Mapping[str, Sequence[Path]]) -> None:
+@dataclass(frozen=True)
+class _Stream:
+    """A frame as DuckDB takes it where there is no PyArrow."""
+
+    frame: pl.DataFrame
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.frame.__arrow_c_stream__(requested_schema)
+
+
+def build_database(target: Path, files: Mapping[str, Sequence[Path]], read: Callable[[str, Path], pl.DataFrame]) -> None:
     """Build a database of all tables at a path that does not exist yet.
 
+    Args:
+        read: the rows of a file. DuckDB does not read it by itself: it opens a file more than once, and a writer may replace the
+            file in between.
+
     Raises:
-        LakeError: DuckDB cannot write the database or read a file.
+        LakeError: DuckDB cannot write the database, or what `read` raises.
     """
     held = _signature(files)  # taken first: a file replaced while we read makes the database stale, never wrongly current
     try:
@@ -41,9 +57,11 @@ def build_database(target: Path, files: Mapping[str, Sequence[Path]]) -> None:
             connection.execute("BEGIN")
             for name, table in TABLES.items():
                 connection.execute(f"CREATE TABLE {name} ({table.ddl})")
-                if files[name]:
-                    paths = [str(path) for path in files[name]]
-                    connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM read_parquet(?)", [paths])
+                for start in range(0, len(files[name]), _FILES_AT_ONCE):
+                    some = files[name][start : start + _FILES_AT_ONCE]
+                    connection.register("incoming", _Stream(pl.concat(read(name, path) for path in some)))
+                    connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM incoming")
+                    connection.unregister("incoming")
                 connection.execute(f"COMMENT ON TABLE {name} IS {_quoted(table.sentence)}")
             connection.execute("CREATE SCHEMA lake")
             connection.execute("CREATE TABLE lake.files (path VARCHAR, size BIGINT, modified_ns BIGINT)")

@@ -90,11 +90,7 @@ class Lake:
             LakeError: a file is damaged or was written by another version.
         """
         wanted = self.partitions(table) if partitions is None else partitions
-        found = []
-        for name in wanted:
-            if (path := self.path(table, name)).exists():
-                with _readable(table, path):
-                    found.append(parquet.read(path, TABLES[table].schema, columns))
+        found = [_rows(table, path, columns) for name in wanted if (path := self.path(table, name)).exists()]
         empty = frame(table, ())
         return pl.concat([empty.select(columns) if columns else empty, *found], how="vertical")
 
@@ -129,12 +125,8 @@ class Lake:
             if is_current(self.database, files) and _inode(self.database) != damaged:
                 return
             self._sweep()
-            for table, paths in files.items():
-                for path in paths:
-                    with _readable(table, path):
-                        parquet.checked(path, TABLES[table].schema)
             with self._explained(self.database), self._temporary(self.database.parent) as temporary:
-                build_database(temporary, files)
+                build_database(temporary, files, _rows)
                 _sync(temporary)
                 temporary.replace(self.database)
                 _sync(self.database.parent)
@@ -216,10 +208,14 @@ class Lake:
                         path.unlink()
 
 
-@contextlib.contextmanager
-def _readable(table: str, path: Path) -> Iterator[None]:
+def _rows(table: str, path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """The rows of a file.
+
+    Raises:
+        LakeError: it is damaged or was written by another version.
+    """
     try:
-        yield
+        return parquet.read(path, TABLES[table].schema, columns)
     except parquet.Damaged as error:
         raise LakeError(f"{path} is damaged ({error}): {way_back(table, path.stem)}") from error
     except parquet.OtherVersion as error:

@@ -190,7 +190,11 @@ for n in range(100_000):
 
 
 def start_writer(home: Path, partition: str) -> "subprocess.Popen[str]":
-    process = subprocess.Popen([sys.executable, "-c", WRITER, str(home), partition], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    return start(WRITER, str(home), partition)
+
+
+def start(code: str, *arguments: str) -> "subprocess.Popen[str]":
+    process = subprocess.Popen([sys.executable, "-c", code, *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     return process
@@ -244,6 +248,37 @@ def test_readers_are_never_blocked_or_failed_by_writers(lake: Lake, tmp_path: Pa
     assert counts <= {1, 2_001, 4_001}
     assert 4_001 in counts
     assert slowest < 3
+
+
+REPLACER = """
+import sys
+from pathlib import Path
+from resources.lake import Lake
+lake = Lake(Path(sys.argv[1]))
+row = lambda n, i: {"fingerprint": f"{n}-{i}", "started_at": "", "seconds": float(n), "sandbox_seconds": 0.0, "model_seconds": 0.0}
+kept = [[row(n, i) for i in range(1_000 * n)] for n in (1, 2, 3)]
+print("ready", flush=True)
+while True:
+    for rows in kept:
+        lake.write("timings", "x", rows)
+"""
+
+
+def test_the_database_is_built_from_whole_files_while_they_are_replaced(lake: Lake, tmp_path: Path) -> None:
+    """Generation n has 1000 n rows that all say n; whatever is built while they take turns holds one of them."""
+    lake.write("timings", "x", [{**timing(1), "seconds": 1.0, "fingerprint": str(number)} for number in range(1_000)])
+    writer = start(REPLACER, str(tmp_path))
+    seen = set()
+    try:
+        for _ in range(16):
+            lake.refresh()
+            [(rows, different, value)] = lake.query("SELECT count(*), count(DISTINCT seconds), max(seconds) FROM timings").rows
+            assert (rows, different) == (1_000 * value, 1)
+            seen.add(value)
+    finally:
+        writer.kill()
+        writer.wait()
+    assert len(seen) > 1
 
 
 FULL = """
