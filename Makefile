@@ -22,7 +22,7 @@ dev: $(INSTALLED)
 test: $(EXTRAS)
 	@$(BIN)/ruff check
 	@$(BIN)/mypy
-	@$(BIN)/pytest --quiet --numprocesses auto --dist loadfile
+	@$(BIN)/pytest --quiet --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
 # Tests the openclaw harness, which `test` leaves out: its program is installed once (600 MB), and a rollout takes about ten seconds.
 test-openclaw: $(EXTRAS)

@@ -77,10 +77,11 @@ def test_no_process_gets_to_know_the_key_or_the_environment(lab: Lab, tmp_path: 
     for name, value in outer.items():
         monkeypatch.setenv(name, value)
     seen_processes: list[tuple[str, str]] = []
+    others = below(os.getpid())  # what other tests left to be used again
 
     def script(seen: Seen) -> Turn:
         if seen.replies:
-            seen_processes.extend(below(os.getpid()).values())
+            seen_processes.extend(process for pid, process in below(os.getpid()).items() if pid not in others)
             return FINE
         return LOOK
 

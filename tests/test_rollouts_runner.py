@@ -33,6 +33,7 @@ from resources.harness.chat_completions import ChatCompletions
 from resources.harness.scripted import Scripted
 from resources.models import ModelSpec
 from tests.builders_rollouts import KEY, Lab, chat_spec, kept, pairs_of, scripted_spec
+from tests.sandbox_forks import wait_until
 from tests.servers.chat_completions_stub import Body, ChatServer, Reply, error, in_order, in_turn, message
 
 FIND = "retail_orders__find_customer"
@@ -261,13 +262,19 @@ def test_progress_off_a_terminal_is_one_line_a_cell(lab: Lab, tmp_path: Path, ca
     assert out == "" and err == "stub/model: 2 of 2 rollouts (0 reused), 1 errors, 110 tokens, $0.20\n"
 
 
-def test_progress_on_a_terminal_is_live(lab: Lab, tmp_path: Path, server: ChatServer) -> None:
-    with (tmp_path / "screen").open("w+", encoding="utf-8") as screen:
+def test_progress_on_a_terminal_is_live(lab: Lab, tmp_path: Path) -> None:
+    """The model does not answer before the screen says that it is at work."""
+    path = tmp_path / "screen"
+
+    def answer(body: Body) -> Reply:
+        assert wait_until(lambda: "1 running" in path.read_text(encoding="utf-8"), 60)
+        return TWO_TURNS(body)
+
+    with ChatServer(answer) as server, path.open("w", encoding="utf-8") as screen:
         console = Console(file=screen, force_terminal=True, width=160)
         lab.run(tmp_path / "j.jsonl", PAIRS[:1], chat_spec(server.url, prices=PRICES), progress=Shown(console), concurrency=1)
-        screen.seek(0)
-        text = screen.read()
-    assert "1 running" in text and "stub/model: 2 of 2 rollouts" in text and "$0.80" in text
+    text = path.read_text(encoding="utf-8")
+    assert "stub/model: 2 of 2 rollouts" in text and "$0.80" in text
 
 
 def test_a_stop_is_said(capsys: pytest.CaptureFixture[str]) -> None:
