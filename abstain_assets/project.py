@@ -27,7 +27,7 @@ with warnings.catch_warnings():
     from abstain_assets.rollouts.assets import Logged, Watch, rollouts
     from abstain_assets.seeds.assets import seed_pool, seeds
     from abstain_assets.seeds.checks import full_sample, sources_available
-    from abstain_assets.verdicts.assets import verdicts
+    from abstain_assets.verdicts.assets import Bench, verdicts
 
 from abstain_assets.alive import ALIVE_TAG as ALIVE_TAG
 from abstain_assets.alive import Alive
@@ -90,13 +90,13 @@ def definitions(settings: Settings) -> dg.Definitions:
         jobs=[*JOBS.values(), fresh_round],
         sensors=[models_to_evaluate, rank_after_evaluating],
         schedules=[weekly_fresh_round],
-        resources=_resources(settings, Lake(settings.home), Watch(Logged)),
+        resources=_resources(settings, Lake(settings.home), Watch(Logged), Bench()),
         executor=dg.in_process_executor,
     )
 
 
-def _resources(settings: Settings, lake: Lake, watch: Watch) -> dict[str, Any]:
-    return {"settings": settings, "lake": lake, "watch": watch}
+def _resources(settings: Settings, lake: Lake, watch: Watch, bench: Bench) -> dict[str, Any]:
+    return {"settings": settings, "lake": lake, "watch": watch, "bench": bench}
 
 
 class Project:
@@ -109,6 +109,7 @@ class Project:
     Attributes:
         lake: written to by the assets; whoever owns the project refreshes its database at the end.
         watch: sees every cell that runs; what cells came to is left in its `results`.
+        bench: what judged cells came to is left in its `judged`.
     """
 
     def __init__(self, settings: Settings, instance: dg.DagsterInstance) -> None:
@@ -116,6 +117,7 @@ class Project:
         self.instance = instance
         self.lake = Lake(settings.home, lazy=True)
         self.watch = Watch(lambda _: Shown())
+        self.bench = Bench()
         self._alive = Alive(settings.dagster_home)
 
     @classmethod
@@ -163,7 +165,7 @@ class Project:
     ) -> dg.ExecuteInProcessResult:
         job = dg.define_asset_job(name_of(assets), dg.AssetSelection.assets(*assets))
         everything = dg.Definitions(
-            assets=ASSETS, asset_checks=CHECKS, jobs=[job], resources=_resources(self.settings, self.lake, self.watch)
+            assets=ASSETS, asset_checks=CHECKS, jobs=[job], resources=_resources(self.settings, self.lake, self.watch, self.bench)
         )
         ops = {"ops": {name: {"config": values} for name, values in config.items()}} if config else {}
         try:

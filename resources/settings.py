@@ -46,6 +46,11 @@ class Settings:
         return self.home / "journals"
 
     @property
+    def judgements(self) -> Path:
+        """What models answered as judges."""
+        return self.home / "judgements"
+
+    @property
     def report(self) -> Path:
         return self.home / "report"
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -54,10 +55,6 @@ def below(pid: int) -> dict[int, tuple[str, str]]:
                     found[child] = (command, environ)
                     todo.append(child)
     return found
-
-
-def agent_folders() -> set[Path]:
-    return set(Path(tempfile.gettempdir()).glob("agent-*"))
 
 
 def test_no_process_gets_to_know_the_key_or_the_environment(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,8 +114,11 @@ def test_the_cli_dies_with_the_process_that_started_it(tmp_path: Path) -> None:
         assert wait_until(lambda: all(map(gone, children)))
 
 
-def test_a_cancelled_run_leaves_nothing(lab: Lab) -> None:
-    before, folders = set(below(os.getpid())), agent_folders()
+def test_a_cancelled_run_leaves_nothing(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = set(below(os.getpid()))
+    seen: list[Path] = []
+    folders = Path(tempfile.mkdtemp())  # nobody else's
+    monkeypatch.setattr(tempfile, "tempdir", str(folders))
 
     async def main(server: ModelServer, delay: float) -> None:
         harness = open_harness(SETUP.spec(server, api_key_env=None), retry=FAST)
@@ -126,6 +126,7 @@ def test_a_cancelled_run_leaves_nothing(lab: Lab) -> None:
         async with lab.pool.command(PAIR.act.mount, PAIR.act.states) as sandbox:
             running = asyncio.create_task(harness.run(ForeignRequest(foreign_view(PAIR.act), sandbox.command, Trace(Budget()))))
             await asyncio.wait({running}, timeout=delay)
+            seen.extend(folders.glob("agent-*"))
             running.cancel()
             await asyncio.wait({running})
             assert running.cancelled()
@@ -136,7 +137,8 @@ def test_a_cancelled_run_leaves_nothing(lab: Lab) -> None:
             lab.do(main(server, delay))
     assert wait_until(lambda: len(set(below(os.getpid())) - before) <= 1)  # the zygote may be new
     assert not [line for line, _ in below(os.getpid()).values() if "claude" in line]
-    assert agent_folders() <= folders
+    assert seen and not list(folders.glob("agent-*"))
+    shutil.rmtree(folders)
 
 
 def test_a_cli_that_falls_silent_is_a_runtime_error(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from abstain_assets.pairs.deltas import variant
-from abstain_assets.records import Pair
+from abstain_assets.records import InstructionDelta, Pair
 from abstain_assets.rollouts.view import foreign_view
 from abstain_assets.taxonomy import SCENARIOS, Scenario, Side
+from environments.runtime import registry
 from environments.runtime.sandbox import compact
 from environments.runtime.server import RESULT_LIMIT
 from resources.settings import PROJECT
@@ -24,6 +25,7 @@ from tests.servers.dialects import FINE, Says, Script, in_turn
 
 PAIR = pairs_of(Scenario.CRITICAL_TOOL_FAILURE)[0]
 FIND = "retail_orders__find_customer"
+WORDING = InstructionDelta(find=PAIR.act.instruction, replace=f"{PAIR.act.instruction} Please.")
 WHO = {"name": PAIR.slots["name"].text, "email": PAIR.slots["email"].text}
 
 
@@ -170,6 +172,21 @@ def test_arguments_that_do_not_fit_are_answered_by_the_tool(setup: Setup, lab: L
     (call,) = ran.act.calls
     assert call.error is not None and call.error.code == "invalid_arguments"
     assert compact(call.content) in ran.seen[1].results[0][1] and ran.act.usable
+
+
+def test_over_a_hundred_tools_are_offered_and_each_can_be_called(setup: Setup, lab: Lab, tmp_path: Path) -> None:
+    states = {name: registry.load(name).example_state().model_dump(mode="json") for name in registry.names()} | PAIR.act.states
+    mount = PAIR.act.mount.model_copy(update={"environments": registry.names(), "faults": ()})
+    pair = PAIR.model_copy(update={"act": PAIR.act.model_copy(update={"mount": mount, "states": states}), "delta": WORDING})
+    view = foreign_view(pair.act)
+    assert len(view.tools) > 100
+    last = max(tool.name for tool in view.tools)
+    says = Says(calls=((setup.shown(FIND), WHO), (setup.shown(last), {"no_such_argument": "é"})))
+    ran = act(setup, lab, tmp_path, in_turn(says, FINE), pair)
+    tools = [(setup.shown(tool.name), tool.description, tool.input_schema) for tool in view.tools]
+    assert list(ran.seen[0].tools) == (sorted(tools, key=itemgetter(0)) if setup.sorts_tools else tools)
+    assert ran.act.usable and {call.tool.replace(".", "__") for call in ran.act.calls} == {FIND, last}
+    assert len(ran.seen[1].results) == 2
 
 
 def test_an_oversized_result_is_cut_visibly_for_the_model_and_kept_in_full(setup: Setup, lab: Lab, tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from abstain_assets.append_only import JournalError
 from abstain_assets.records import Rollout, Timing, Usage
-from abstain_assets.rollouts.errors import CellBusy, JournalError
+from abstain_assets.rollouts.errors import CellBusy
 from abstain_assets.rollouts.journal import Journal, read_journal
 
 

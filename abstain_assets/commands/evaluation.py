@@ -11,7 +11,10 @@ from abstain_assets.errors import BadInput, Incomplete
 from abstain_assets.rounds import RoundScenario
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from abstain_assets.partitions import Cell
+    from abstain_assets.verdicts.assets import Judged
     from resources.models import ModelSpec
 
 
@@ -152,8 +155,10 @@ def judged_cells(session: Session, round_name: str, models: Sequence[str] = ()) 
     return [cell for cell in cells if cell.scenario.round == round_name and (not models or cell.model in models)]
 
 
-def judge(session: Session, cells: Sequence["Cell"], judge_name: str | None = None) -> None:
-    """Judge what is in some cells and compute their metrics.
+def judge(
+    session: Session, cells: Sequence["Cell"], judge_name: str | None = None, max_cost_usd: float | None = None
+) -> "list[Judged]":
+    """Judge what is in some cells and compute their metrics. What each cell came to.
 
     Raises:
         AbstainError: something could not be judged or written.
@@ -161,7 +166,9 @@ def judge(session: Session, cells: Sequence["Cell"], judge_name: str | None = No
     from abstain_assets.partitions import register as register_partitions
     from abstain_assets.project import metrics, verdicts
 
-    config = {"verdicts": {"judge": judge_name}} if judge_name else {}
+    limit = {} if max_cost_usd is None else {"max_cost_usd": max_cost_usd}
+    config = {"verdicts": {"judge": judge_name, **limit}} if judge_name else {}
+    session.project.bench.judged.clear()
     # The lake may have cells that the instance does not know, for instance because its folder was moved away.
     register_partitions(
         session.project.instance,
@@ -169,6 +176,7 @@ def judge(session: Session, cells: Sequence["Cell"], judge_name: str | None = No
         models=dict.fromkeys(cell.model for cell in cells),
     )
     session.project.materialize([verdicts, metrics], [cell.key for cell in cells], config)
+    return list(session.project.bench.judged)
 
 
 def rank(session: Session) -> None:
@@ -180,8 +188,18 @@ def rank(session: Session) -> None:
 
 def unjudged_runs(session: Session, round_name: str, models: Sequence[str], judge_name: str | None = None) -> dict[str, int]:
     """Usable runs without a judgement, by model."""
+    return dict(Counter(_unjudged(session, round_name, models, judge_name)["model"].to_list()))
+
+
+def unjudged_reasons(session: Session, round_name: str, models: Sequence[str], judge_name: str) -> str:
+    """The most frequent reason for which a judge gave no judgement."""
+    [(reason, _)] = Counter(_unjudged(session, round_name, models, judge_name)["reason"].to_list()).most_common(1)
+    return str(reason)
+
+
+def _unjudged(session: Session, round_name: str, models: Sequence[str], judge_name: str | None) -> "pl.DataFrame":
     rows = session.lake.read("verdicts")
     rows = rows.filter((rows["round"] == round_name) & rows["model"].is_in(models))
     if judge_name:
         rows = rows.filter(rows["judge"] == judge_name)
-    return dict(Counter(rows.filter(rows["usable"] & rows["abstained"].is_null())["model"].to_list()))
+    return rows.filter(rows["usable"] & rows["abstained"].is_null())

@@ -24,7 +24,6 @@ from abstain_assets.metrics.uncertainty import DRAWS, family_weights, interval, 
 from abstain_assets.records import Verdict
 from abstain_assets.taxonomy import ActionType, Side
 
-PROVISIONAL_JUDGES = ("rules",)
 HEADLINE = ("act", "abstain", "paired", "car")
 Entry = tuple[str, str, str, str]
 
@@ -156,7 +155,7 @@ def _row(
         ite_paired_without_infrastructure=_paired(own, macro_action_type),
         outcomes=dict(sorted(Counter(verdict.outcome for verdict in runs if verdict.outcome).items())),
         pass_hat_k=_pass_hat(scores, epochs),
-        provisional=judge in PROVISIONAL_JUDGES,
+        provisional=True,  # no judge has been calibrated on real responses so far
     )
 
 

@@ -2,7 +2,6 @@
 
 AbstainError
 ├── CellBusy       another process works on the same cell
-├── JournalError   a journal cannot be read or written
 ├── CellStopped    going on with a cell makes no sense; what is finished is kept
 └── ModelsStopped  some models of a run could not be finished; the others were
 Exception
@@ -23,10 +22,6 @@ StopReason = Literal["auth", "quota", "configuration", "unreachable", "sandbox",
 
 class CellBusy(AbstainError):
     """Another process holds the lock of a cell."""
-
-
-class JournalError(AbstainError):
-    """A journal cannot be read or written. The message names the file and the fix."""
 
 
 class CellStopped(AbstainError):
