@@ -8,6 +8,8 @@ import importlib.util
 from dataclasses import dataclass
 from typing import Literal
 
+from resources.openclaw_install import OpenClawInstall
+
 HarnessName = Literal[
     "chat_completions",
     "openai_responses",
@@ -52,11 +54,12 @@ class Sdk:
         return f"run `make extras`, or `pip install 'abstain-assets[{self.extra}]'`"
 
 
-SDKS: dict[HarnessName, Sdk] = {
+SDKS: dict[HarnessName, Sdk | OpenClawInstall] = {
     "openai_agents": Sdk("agents", "openai-agents"),
     "claude_agent": Sdk("claude_agent_sdk", "claude-agent"),
     "google_adk": Sdk("google.adk", "google-adk"),
     "local": Sdk("xllamacpp", "local"),
+    "openclaw": OpenClawInstall(),
 }
 
 

@@ -44,6 +44,7 @@ class Setup:
         beside: names of fields of a request body that neither the view nor the model's settings explain.
         shown: the name under which the model sees a wire name.
         sorts_tools: it offers the tools in the order of their names, whatever the order of the view, and cannot be told otherwise.
+        hides_unknown_tools: it answers calls of tools that do not exist itself; the sandbox never hears of them.
         temperature: where a request says it.
         slow: a run takes about a second, so the suite tries less.
         fields: further fields of its model files.
@@ -57,6 +58,7 @@ class Setup:
     beside: frozenset[str] = frozenset()
     shown: Callable[[str], str] = str
     sorts_tools: bool = False
+    hides_unknown_tools: bool = False
     temperature: Callable[[Seen], Any] = _temperature
     slow: bool = False
     fields: dict[str, Any] = field(default_factory=dict)
@@ -97,6 +99,7 @@ SETUPS = (
         beside=frozenset({"temperature", "max_tokens", "stream", "metadata"}),
         shown=lambda name: f"mcp__s__{name}",
         sorts_tools=True,
+        hides_unknown_tools=True,
         slow=True,
     ),
     Setup(
@@ -115,7 +118,9 @@ SETUPS = (
         beside=frozenset({"temperature", "store", "include"}),
         fields={"protocol": "responses"},
     ),
-    Setup("google_adk", "google_adk", Gemini, needs="google.adk", beside=frozenset({"temperature"})),
+    Setup(
+        "google_adk", "google_adk", Gemini, needs="google.adk", beside=frozenset({"temperature"}), hides_unknown_tools=True
+    ),
 )
 
 # Those that `make test` leaves out; see tests/optional.
@@ -128,6 +133,7 @@ OPTIONAL_SETUPS = (
         beside=frozenset({"temperature", "stream", "stream_options"}),
         shown=lambda name: f"s__{name}",
         sorts_tools=True,
+        hides_unknown_tools=True,
         slow=True,
     ),
 )

@@ -153,6 +153,10 @@ def test_an_unknown_tool_is_answered_with_an_error(setup: Setup, lab: Lab, tmp_p
     ran = act(setup, lab, tmp_path, in_turn(Says(calls=((setup.shown("retail_orders__sing"), {"a": 1}),)), FINE))
     assert ran.act.usable and first(ran) == 2
     assert "retail_orders__sing" in ran.seen[1].results[0][1]
+    if not setup.hides_unknown_tools:
+        (call,) = ran.act.calls
+        assert (call.tool, call.args, call.ok, call.kind) == ("retail_orders__sing", {"a": 1}, False, None)
+        assert compact(call.content) == ran.seen[1].results[0][1]
     assert not any(call.ok for call in ran.act.calls)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from abstain_assets.errors import BadInput
 from abstain_assets.rollouts.trial import try_model
 from resources import models
-from resources.endpoints import ENDPOINTS, PROTOCOLS, SDKS, HarnessName
+from resources.endpoints import ENDPOINTS, PROTOCOLS, SDKS, HarnessName, Sdk
 from resources.harness.scripted import POLICIES
 from resources.models import MissingKey, ModelSpec, api_key, find_model, from_slug, load_models, read_model, slug
 from resources.sandbox import SandboxPool
@@ -209,7 +209,7 @@ def test_a_known_provider_needs_no_address(provider: str, protocol: str) -> None
 def test_every_harness_has_a_place_and_every_sdk_an_extra() -> None:
     extras = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     assert set(PROTOCOLS) | {"scripted", "local"} == set(get_args(HarnessName))
-    assert set(SDKS) <= set(get_args(HarnessName)) and {sdk.extra for sdk in SDKS.values()} <= set(extras)
+    assert set(SDKS) <= set(get_args(HarnessName)) and {sdk.extra for sdk in SDKS.values() if isinstance(sdk, Sdk)} <= set(extras)
 
 
 def test_what_the_file_says_wins() -> None:

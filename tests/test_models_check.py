@@ -191,8 +191,14 @@ def test_check_reports_each_model_and_what_it_cost(tmp_path: Path) -> None:
 def test_list_says_everything_but_the_key(tmp_path: Path) -> None:
     registered(tmp_path, name="stub/good", base_url="http://127.0.0.1:9/v1", family="Stub", settings={"temperature": None})
     registered(tmp_path, name="google/gemini-x", harness="google_adk", provider="google", api_key_env="UNSET_KEY")
-    said = abstain("models", "list", "--json", variables={"ABSTAIN_MODELS": str(tmp_path), KEY_VARIABLE: KEY})
-    gemini, stub = said.document
+    registered(tmp_path, name="bedrock/claw", harness="openclaw", provider="bedrock")
+    (tmp_path / "claw").mkdir()
+    variables = {"ABSTAIN_MODELS": str(tmp_path), KEY_VARIABLE: KEY, "ABSTAIN_OPENCLAW": str(tmp_path / "claw")}
+    said = abstain("models", "list", "--json", variables=variables)
+    claw, gemini, stub = said.document
+    assert claw["sdk"] == "missing"
+    (tmp_path / "claw" / "patched.json").write_text('{"patch": 1}', encoding="utf-8")
+    assert abstain("models", "list", "--json", variables=variables).document[0]["sdk"] == "installed"
     assert set(stub) == (set(ModelSpec.model_fields) - {"name"}) | {"model_id", "sdk", "key", "file"}
     assert (stub["model"], stub["model_id"], stub["key"], stub["sdk"]) == ("stub/good", "m", "present", "not needed")
     assert (gemini["key"], gemini["sdk"]) == ("missing", "installed")

@@ -20,6 +20,7 @@ from agents import (
     OpenAIResponsesModel,
     RunConfig,
     Runner,
+    ToolErrorFormatter,
     ToolErrorFormatterArgs,
 )
 from agents.mcp import MCPServerStdio
@@ -34,7 +35,6 @@ from mcp_types import TextContent
 from openai.types.shared import Reasoning
 
 from abstain_assets.records import ToolView
-from environments.runtime.sandbox import compact
 from resources.harness import chat_reply, responses_reply
 from resources.harness.base import ForeignRequest
 from resources.harness.openai_agents_model import CountedModel, ReadingTransport
@@ -60,8 +60,8 @@ class OpenAIAgents:
 
     def __init__(self, spec: ModelSpec, key: str | None, retry: Retry | None = None) -> None:
         self._responses = (spec.protocol or _usual_protocol(spec)) == "responses"
-        self.version = "1 over responses" if self._responses else "1 over chat"
-        self.evidence_version = f"1 (openai-agents {sdk_version}, openai {openai.__version__})"
+        self.version = "2 over responses" if self._responses else "2 over chat"
+        self.evidence_version = f"2 (openai-agents {sdk_version}, openai {openai.__version__})"
         self._spec = spec
         self._key = key
         self._settings = _settings(spec, responses=self._responses)
@@ -92,7 +92,12 @@ class OpenAIAgents:
                     tools=[_tool(tool, sandbox, transport) for tool in view.tools],
                 )
                 # One turn more than allowed, so that the model below says no first and knows why.
-                await Runner.run(agent, view.instruction, max_turns=self._spec.max_turns + 1, run_config=_RUN)
+                config = RunConfig(
+                    tracing_disabled=True,
+                    tool_not_found_behavior="return_error_to_model",
+                    tool_error_formatter=_unknown_tool(sandbox, transport),
+                )
+                await Runner.run(agent, view.instruction, max_turns=self._spec.max_turns + 1, run_config=config)
         assert transport.reply is not None
         return transport.reply.text
 
@@ -118,27 +123,33 @@ class _Sandbox(MCPServerStdio):
 
 
 def _tool(tool: ToolView, sandbox: MCPServerStdio, transport: ReadingTransport) -> FunctionTool:
-    """A tool of the view. Results are the text that the sandbox sent, errors included."""
+    """A tool of the view."""
 
     async def invoke(context: ToolContext[Any], arguments: str) -> str:
-        assert transport.reply is not None
-        call = next(item for item in transport.reply.asked if item.id == context.tool_call_id)
-        if isinstance(call.arguments, str):
-            return complaint(call.arguments)
-        result = await sandbox.call_tool(tool.name, call.arguments)
-        return "".join(item.text for item in result.content if isinstance(item, TextContent))
+        return await _answer(tool.name, context.tool_call_id, sandbox, transport)
 
     return FunctionTool(tool.name, tool.description, tool.input_schema, invoke, strict_json_schema=False)
 
 
-def _unknown_tool(problem: ToolErrorFormatterArgs[Any]) -> str | None:
-    """The answer to a call of a tool that does not exist, as the sandbox would give it."""
-    if problem.kind != "tool_not_found":
-        return None
-    return compact({"error": {"code": "unknown_tool", "message": f"There is no tool {problem.tool_name}."}})
+def _unknown_tool(sandbox: MCPServerStdio, transport: ReadingTransport) -> ToolErrorFormatter:
+    """Has the sandbox answer calls of tools that do not exist, so that they are in the evidence."""
+
+    async def answer(problem: ToolErrorFormatterArgs[Any]) -> str | None:
+        if problem.kind != "tool_not_found":
+            return None
+        return await _answer(problem.tool_name, problem.call_id, sandbox, transport)
+
+    return answer
 
 
-_RUN = RunConfig(tracing_disabled=True, tool_not_found_behavior="return_error_to_model", tool_error_formatter=_unknown_tool)
+async def _answer(name: str, call_id: str, sandbox: MCPServerStdio, transport: ReadingTransport) -> str:
+    """The text that the sandbox sent, errors included."""
+    assert transport.reply is not None
+    call = next(item for item in transport.reply.asked if item.id == call_id)
+    if isinstance(call.arguments, str):
+        return complaint(call.arguments)
+    result = await sandbox.call_tool(name, call.arguments)
+    return "".join(item.text for item in result.content if isinstance(item, TextContent))
 
 
 def _settings(spec: ModelSpec, *, responses: bool) -> ModelSettings:

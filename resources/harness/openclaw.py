@@ -25,20 +25,17 @@ import httpx2
 from abstain_assets.errors import BadInput
 from abstain_assets.rollouts.errors import RunFailed
 from environments.runtime.records import JsonObject
-from resources import secrets
 from resources.harness.base import ForeignRequest
 from resources.harness.chat_wire import ChatWire
 from resources.harness.proxy import Lane, Proxy
 from resources.harness.retry import Retry
 from resources.harness.wire import Said
 from resources.models import ModelSpec
-from resources.settings import PROJECT
+from resources.openclaw_install import OpenClawInstall
 
-FOLDER_VARIABLE = "ABSTAIN_OPENCLAW"
 SERVER = "s"
 # Longer than any tool and than its start may take.
 SILENCE_SECONDS = 120.0
-_PATCH = 1
 _PREFIX = f"{SERVER}__"
 _LAUNCH = Path(__file__).with_name("launch.py")
 _COMPLAINT = 500
@@ -65,8 +62,9 @@ class OpenClaw:
     foreign: Literal[True] = True
 
     def __init__(self, spec: ModelSpec, key: str | None, retry: Retry | None = None) -> None:
-        self._folder = install_folder()
-        installed = _installed(self._folder, spec)
+        install = OpenClawInstall()
+        self._folder = install.folder
+        installed = _facts(install, spec)
         versions = f"openclaw {installed['openclaw']} patched ({installed['patch']}), node {installed['node']}"
         self.evidence_version = f"{self.version} ({versions})"
         self._spec = spec
@@ -160,25 +158,17 @@ class _OpenClawWire(ChatWire):
         return replace(said, asked=tuple(call.model_copy(update={"id": _shown_id(call.id)}) for call in said.asked))
 
 
-def install_folder() -> Path:
-    """Where OpenClaw is installed: `ABSTAIN_OPENCLAW`, else `.openclaw` of the project."""
-    return Path(secrets.variable(FOLDER_VARIABLE) or PROJECT / ".openclaw").absolute()
-
-
-def _installed(folder: Path, spec: ModelSpec) -> Mapping[str, object]:
-    """What the install script left behind when it was done.
+def _facts(install: OpenClawInstall, spec: ModelSpec) -> Mapping[str, object]:
+    """What is known of the install.
 
     Raises:
-        BadInput: it was not, or it was another one.
+        BadInput: there is none, or it is not as it has to be.
     """
-    try:
-        found = json.loads((folder / "patched.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        found = {}
-    if found.get("patch") != _PATCH:
-        missing = f"{spec.file}: harness: openclaw needs a patched OpenClaw, which {folder} does not hold"
-        raise BadInput(f"{missing}: run `scripts/install-openclaw.sh`, or set {FOLDER_VARIABLE} to where it was installed")
-    return dict(found)
+    facts = install.facts
+    if facts is None:
+        missing = f"{spec.file}: harness: openclaw needs a patched OpenClaw, which {install.folder} does not hold"
+        raise BadInput(f"{missing}: {install.fix}")
+    return facts
 
 
 def _wire_name(shown: str) -> str:

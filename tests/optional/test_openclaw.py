@@ -17,6 +17,7 @@ from abstain_assets.rollouts.view import foreign_view
 from abstain_assets.taxonomy import Scenario
 from resources.harness import open_harness, openclaw
 from resources.harness.base import Budget, ForeignRequest, Trace
+from resources.openclaw_install import FOLDER_VARIABLE, OpenClawInstall
 from resources.settings import PROJECT
 from tests import test_harness_conformance as conformance
 from tests import test_harness_matrix as matrix
@@ -59,7 +60,7 @@ def claws() -> dict[int, tuple[str, str]]:
 
 
 def test_its_versions_and_the_patch_are_in_the_evidence(lab: Lab, tmp_path: Path) -> None:
-    installed = json.loads((openclaw.install_folder() / "patched.json").read_text(encoding="utf-8"))
+    installed = json.loads((OpenClawInstall().folder / "patched.json").read_text(encoding="utf-8"))
     (rollout, _) = run(SETUP, lab, tmp_path, [PAIR], in_turn(FINE)).rollouts
     assert rollout.harness_version == f"1 (openclaw {installed['openclaw']} patched (1), node {installed['node']})"
 
@@ -174,6 +175,6 @@ def test_it_asks_nobody_but_its_endpoint(tmp_path: Path) -> None:
 
 def test_without_an_install_the_script_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with ModelServer(Chat(), in_turn(FINE)) as server, tempfile.TemporaryDirectory() as folder:
-        monkeypatch.setenv(openclaw.FOLDER_VARIABLE, folder)
+        monkeypatch.setenv(FOLDER_VARIABLE, folder)
         with pytest.raises(BadInput, match=r"openclaw needs a patched OpenClaw.*run `scripts/install-openclaw\.sh`"):
             open_harness(SETUP.spec(server, api_key_env=None))
