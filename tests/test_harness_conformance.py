@@ -178,18 +178,18 @@ def test_arguments_that_do_not_fit_are_answered_by_the_tool(setup: Setup, lab: L
     assert compact(call.content) in ran.seen[1].results[0][1] and ran.act.usable
 
 
-def test_over_a_hundred_tools_are_offered_and_each_can_be_called(setup: Setup, lab: Lab, tmp_path: Path) -> None:
+def test_over_a_hundred_tools_are_offered_and_any_can_be_called(setup: Setup, lab: Lab, tmp_path: Path) -> None:
     states = {name: registry.load(name).example_state().model_dump(mode="json") for name in registry.names()} | PAIR.act.states
     mount = PAIR.act.mount.model_copy(update={"environments": registry.names(), "faults": ()})
     pair = PAIR.model_copy(update={"act": PAIR.act.model_copy(update={"mount": mount, "states": states}), "delta": WORDING})
     view = foreign_view(pair.act)
     assert len(view.tools) > 100
-    last = max(tool.name for tool in view.tools)
-    says = Says(calls=((setup.shown(FIND), WHO), (setup.shown(last), {"no_such_argument": "é"})))
+    other = next(tool.name for tool in view.tools if not tool.input_schema.get("required"))
+    says = Says(calls=((setup.shown(FIND), WHO), (setup.shown(other), {})))
     ran = act(setup, lab, tmp_path, in_turn(says, FINE), pair)
     tools = [(setup.shown(tool.name), tool.description, tool.input_schema) for tool in view.tools]
     assert list(ran.seen[0].tools) == (sorted(tools, key=itemgetter(0)) if setup.sorts_tools else tools)
-    assert ran.act.usable and {call.tool.replace(".", "__") for call in ran.act.calls} == {FIND, last}
+    assert ran.act.usable and {call.tool.replace(".", "__") for call in ran.act.calls} == {FIND, other}
     assert len(ran.seen[1].results) == 2
 
 
