@@ -1,5 +1,6 @@
 """What is installed works away from the repository: the built wheel holds the packages, and they import."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -52,3 +53,13 @@ def test_the_installed_wheel_imports_and_answers(wheel: Path, tmp_path: Path) ->
     assert str(site) in done.stdout
     answer = subprocess.run([home / "bin" / "abstain", "--help"], cwd=tmp_path, check=True, capture_output=True, text=True)
     assert "leaderboard" in answer.stdout
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-extras.lock"])
+def test_lock_files_pin_plain_names_with_hashes(name: str) -> None:
+    """With an extra in it, a line would pin `name[extra]` alone for a pip older than 23.3, and serve as a constraint for none."""
+    lines = re.sub(r" \\\n\s+", " ", (ROOT / name).read_text(encoding="utf-8")).splitlines()
+    pinned = re.compile(r"[a-z0-9.-]+==[0-9a-z.]+( ; .+?)?( --hash=sha256:[0-9a-f]{64})+")
+    assert len(lines) > 80
+    assert [line for line in lines if not pinned.fullmatch(line)] == []
+    assert (ROOT / "Makefile").read_text(encoding="utf-8").count(f"-r {name} -c {name}\n") == 1
