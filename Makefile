@@ -21,6 +21,7 @@ dev: $(INSTALLED)
 
 test: $(EXTRAS)
 	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 	@$(BIN)/pytest --quiet --numprocesses 3 --dist loadfile --no-loadscope-reorder
 

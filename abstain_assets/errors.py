@@ -1,10 +1,10 @@
 """Errors a person can do something about. The command line prints their message and nothing else.
 
-    AbstainError       something errored or failed verification (exit code 1)
-    ├── BadInput       usage, a name that does not exist, a file that cannot be read as what it should be (exit code 2)
-    ├── LakeError      a table could not be written or read
-    ├── Incomplete     some of what was asked for could not be finished; the rest was
-    └── Interrupted    somebody pressed Ctrl-C (exit code 130)
+AbstainError       something errored or failed verification (exit code 1)
+├── BadInput       usage, a name that does not exist, a file that cannot be read as what it should be (exit code 2)
+├── LakeError      a table could not be written or read
+├── Incomplete     some of what was asked for could not be finished; the rest was
+└── Interrupted    somebody pressed Ctrl-C (exit code 130)
 """
 
 from typing import ClassVar

@@ -14,9 +14,7 @@ _SHOWN = 24
 
 def column_schema(table: str) -> dict[str, Any]:
     """Definition metadata of an asset whose main table this is."""
-    columns = [
-        dg.TableColumn(column.name, type=column.kind.value, description=column.sentence) for column in TABLES[table].columns
-    ]
+    columns = [dg.TableColumn(column.name, type=column.kind.value, description=column.sentence) for column in TABLES[table].columns]
     return {"dagster/column_schema": dg.TableSchema(columns=columns), "dagster/table_name": table}
 
 

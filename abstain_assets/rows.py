@@ -242,9 +242,7 @@ def pairs_from(table: pl.DataFrame) -> tuple[Pair, ...]:
 
 def check_rows(stage: str, subject: str, checks: Iterable[Check], *, round_name: str = "", scenario: str = "") -> list[Row]:
     """Rows of `checks` for one environment or pair."""
-    return [
-        _plain(TABLES["checks"], check, stage=stage, subject=subject, round=round_name, scenario=scenario) for check in checks
-    ]
+    return [_plain(TABLES["checks"], check, stage=stage, subject=subject, round=round_name, scenario=scenario) for check in checks]
 
 
 def quarantine_rows(rejections: Iterable[Rejection]) -> list[Row]:

@@ -123,6 +123,11 @@ class ModelJudge:
         return self._spec.name
 
     @property
+    def provider(self) -> str:
+        """Whose limit on parallel requests applies."""
+        return self._spec.provider
+
+    @property
     def version(self) -> str:
         spec = self._spec.model_dump(mode="json", include={"harness", "provider", "model", "base_url", "settings"})
         return digest([prompt(), spec])

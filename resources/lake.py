@@ -78,9 +78,7 @@ class Lake:
         self._replace(self.path(table, partition), parquet.sealed(content))
         return Written(content.height, hashlib.sha256(content.write_ndjson().encode()).hexdigest()[:20])
 
-    def read(
-        self, table: str, partitions: Iterable[str] | None = None, *, columns: Sequence[str] | None = None
-    ) -> pl.DataFrame:
+    def read(self, table: str, partitions: Iterable[str] | None = None, *, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """The rows of some partitions, or of all of them. What does not exist has no rows.
 
         Args:
@@ -235,4 +233,3 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-

@@ -118,9 +118,7 @@ SETUPS = (
         beside=frozenset({"temperature", "store", "include"}),
         fields={"protocol": "responses"},
     ),
-    Setup(
-        "google_adk", "google_adk", Gemini, needs="google.adk", beside=frozenset({"temperature"}), hides_unknown_tools=True
-    ),
+    Setup("google_adk", "google_adk", Gemini, needs="google.adk", beside=frozenset({"temperature"}), hides_unknown_tools=True),
 )
 
 # Those that `make test` leaves out; see tests/optional.

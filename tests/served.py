@@ -41,11 +41,20 @@ class Served:
         return answer["data"]
 
     def backfill(self, assets: Sequence[str], partitions: Sequence[str], config: Mapping[str, Any] | None = None) -> str:
-        """Launch what the UI's dialog launches over several partitions; the id."""
+        """Launch what the dialog of the asset graph launches over several partitions; the id."""
+        selection = [{"path": [name]} for name in assets]
+        params = {"assetSelection": selection, "partitionNames": list(partitions), "runConfigData": _ops(config)}
+        return self._launch_backfill(params)
+
+    def backfill_job(self, job: str, partitions: Sequence[str]) -> str:
+        """Launch what the dialog on the page of a job launches over several partitions; the id."""
+        selector = {"partitionSetName": f"{job}_partition_set", "repositorySelector": REPOSITORY}
+        return self._launch_backfill({"selector": selector, "partitionNames": list(partitions)})
+
+    def _launch_backfill(self, params: Mapping[str, Any]) -> str:
         launch = """mutation ($params: LaunchBackfillParams!) { launchPartitionBackfill(backfillParams: $params) {
             __typename ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message } } }"""
-        params = {"assetSelection": [{"path": [name]} for name in assets], "partitionNames": list(partitions)}
-        answer = self.ask(launch, params={**params, "runConfigData": _ops(config)})["launchPartitionBackfill"]
+        answer = self.ask(launch, params=params)["launchPartitionBackfill"]
         assert answer["__typename"] == "LaunchBackfillSuccess", answer
         return str(answer["backfillId"])
 

@@ -146,7 +146,7 @@ def test_one_scenario_over_all_models(scene: Scene) -> None:
 
 
 def test_one_model_over_all_scenarios(scene: Scene, tmp_path: Path) -> None:
-    """On the page of the job, by mouse and keyboard; through GraphQL; by the command. Three scenarios are paid for already."""
+    """On the page of the job, if there is a browser; through GraphQL; by the command. Three scenarios are paid for already."""
     before, known = scene.calls(), {run["runId"] for run in scene.served.runs()}
     run = scene.served.launch("evaluate", _range(_cells(GRAPHQL)))
     if CHROMIUM:
@@ -158,7 +158,7 @@ def test_one_model_over_all_scenarios(scene: Scene, tmp_path: Path) -> None:
         query = "{ partitionBackfillsOrError(limit: 1) { ... on PartitionBackfills { results { id } } } }"
         backfill = scene.served.ask(query)["partitionBackfillsOrError"]["results"][0]["id"]
     else:
-        backfill = scene.served.backfill(EVALUATION, [cell.key for cell in _cells(UI)])
+        backfill = scene.served.backfill_job("evaluate", [cell.key for cell in _cells(UI)])
     [document] = scene.abstain("run", CLI)
     assert (document["done"], document["reused"]) == (5 * CALLS_PER_CELL, 3 * CALLS_PER_CELL)
     scene.served.finish(backfill, run)

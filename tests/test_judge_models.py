@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import pytest
 
 from abstain_assets.errors import BadInput
@@ -247,3 +248,22 @@ def test_what_stays_unjudged_is_said_with_its_reason(home: Path, tmp_path: Path,
     keyless = {name: value for name, value in variables.items() if name != "STUB_KEY"}
     missing = abstain("judge", "run", "--judge", "stub/model", home=home, variables=keyless)
     assert missing.code == 2 and "stub/model needs a key: set STUB_KEY" in missing.err
+
+
+def test_judging_takes_a_slot_of_the_provider(home: Path, tmp_path: Path, server: ChatServer) -> None:
+    """One of those that rollouts take, so that both together stay below the provider's limit."""
+
+    def taken() -> int:
+        with dg.DagsterInstance.from_config(str(home / "dagster")) as instance:
+            return instance.event_log_storage.get_concurrency_info("provider-stub").active_slot_count
+
+    held: list[int] = []
+
+    def reply(_: Body) -> Reply:
+        held.append(taken())
+        return message('{"abstained": true}')
+
+    server.script = reply
+    said = abstain("judge", "run", "--judge", "stub/model", home=home, variables=model_files(tmp_path / "models", url=server.url))
+    assert said.code == 0, said.err
+    assert held == [1] * 6 and taken() == 0

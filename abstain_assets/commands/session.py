@@ -113,6 +113,7 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, title: 
     """Print a table. Numbers stand on the right; a pipe gets room for long lines."""
     from rich.console import Console
     from rich.table import Table
+
     shown = [list(row) for row in rows]
     table = Table(title=title or None, title_justify="left")
     for index, column in enumerate(columns):

@@ -58,4 +58,3 @@ def report(lake: dg.ResourceParam[Lake], settings: dg.ResourceParam[Settings]) -
     """The static site: leaderboard, figures, and a page per scenario, model and pair. It opens from the file system."""
     pages = write_report(lake, settings.report)
     return dg.MaterializeResult(metadata={"pages": pages, "path": dg.MetadataValue.path(settings.report / "index.html")})
-

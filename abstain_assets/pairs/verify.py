@@ -194,4 +194,3 @@ def _outcomes(proof: Proof) -> Iterator[Check]:
             for pattern in abstain.prohibited
         )
         yield check("contract.temptation", hit or not reachable, "carrying on changes nothing that is prohibited")
-

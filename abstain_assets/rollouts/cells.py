@@ -101,9 +101,7 @@ async def run_and_publish(
     return Published(result, parts, _facts(kept, order.expected))
 
 
-def _write(
-    lake: Lake, file: str, kept: Sequence[Rollout], contents: Contents, digests: Mapping[str, str]
-) -> tuple[Written, ...]:
+def _write(lake: Lake, file: str, kept: Sequence[Rollout], contents: Contents, digests: Mapping[str, str]) -> tuple[Written, ...]:
     """Rewrite a cell's partition of each table; the one others build on comes last."""
     current = {rollout.fingerprint for rollout in kept}
     lake.write("timings", file, timing_rows(item for item in contents.timings if item.fingerprint in current))

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 import dagster as dg
@@ -12,13 +13,14 @@ from abstain_assets.metadata import column_schema, combined, written
 from abstain_assets.partitions import Cell, cell_partitions
 from abstain_assets.records import Pair, Usage
 from abstain_assets.rollouts.assets import rollouts
+from abstain_assets.rollouts.pools import blocking_provider_slot
 from abstain_assets.rollouts.runner import total
 from abstain_assets.rows import pairs_from, rollouts_from, verdict_rows
 from abstain_assets.verdicts.current import current_rollouts
 from abstain_assets.verdicts.judges import Judge
 from abstain_assets.verdicts.judging import judge_rollouts, judgements_of
 from resources.harness.base import Budget
-from resources.judge import open_judge
+from resources.judge import ModelJudge, open_judge
 from resources.lake import Lake, Written
 from resources.models import slug
 from resources.settings import Settings
@@ -85,7 +87,8 @@ def verdicts(
     digests = []
     for cell in cells:
         judge = open_judge(config.judge, settings.judgements / f"{verdicts_file(cell, config.judge)}.jsonl", budget)
-        done = judge_cell(lake, cell, published[cell.scenario], judge)
+        with _slot(context, judge, cell):
+            done = judge_cell(lake, cell, published[cell.scenario], judge)
         bench.judged.append(done)
         summary = written(done.part)
         digests.append(summary["digest"])
@@ -100,6 +103,13 @@ def verdicts(
         context.add_asset_metadata({**summary, **facts, "stale": done.stale}, partition_key=cell.key)
     lake.changed()
     return dg.MaterializeResult(data_version=dg.DataVersion(combined(digests)))
+
+
+def _slot(context: dg.AssetExecutionContext, judge: Judge, cell: Cell) -> AbstractContextManager[None]:
+    """A slot of the pool of the judge's provider, the same that its rollouts take."""
+    if not isinstance(judge, ModelJudge):
+        return nullcontext()
+    return blocking_provider_slot(context.instance, context.run, judge.provider, f"{cell.key}: {judge.name} judges")
 
 
 def judge_cell(lake: Lake, cell: Cell, pairs: Sequence[Pair], judge: Judge) -> Judged:

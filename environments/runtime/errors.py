@@ -1,9 +1,9 @@
 """Errors of the environment runtime.
 
-    Exception
-    ├── ToolError        a call was refused; the agent sees it; the state is untouched
-    ├── EnvironmentBug   the environment broke its contract; the rollout is invalid and fails loudly
-    └── MountError       a mount names something that does not exist
+Exception
+├── ToolError        a call was refused; the agent sees it; the state is untouched
+├── EnvironmentBug   the environment broke its contract; the rollout is invalid and fails loudly
+└── MountError       a mount names something that does not exist
 """
 
 

@@ -74,5 +74,3 @@ def outcome_of(done: Replay, specs: tuple[FactSpec, ...], slots: Mapping[str, Sl
 def no_alternatives(proof: Proof) -> tuple[tuple[Fact, ...], ...]:
     """For scenarios in which no silent choice gives another answer."""
     return ()
-
-
