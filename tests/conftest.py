@@ -3,13 +3,14 @@
 import fcntl
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.command import abstain
 from tests.homes import SCENARIO
+from tests.toy import install
 
 # Downloads are shared by all homes of all test runs: they are checked by hash whenever they are used.
 os.environ.setdefault("ABSTAIN_CACHE", str(Path(tempfile.gettempdir()) / f"abstain-test-cache-{os.getuid()}"))
@@ -27,6 +28,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def lake_home(tmp_path: Path) -> Path:
     """An empty home."""
     return tmp_path / "home"
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Two mountable copies of the small test environment: `library` and `annexe`."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        install(monkeypatch, tmp_path_factory.mktemp("toys"))
+        install(monkeypatch, tmp_path_factory.mktemp("toys"), name="annexe")
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ import asyncio
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import dagster as dg
@@ -14,7 +15,7 @@ from abstain_assets.blocks import blocks
 from abstain_assets.errors import AbstainError, BadInput
 from abstain_assets.partitions import MODEL, SCENARIO, Cell, register
 from abstain_assets.project import ALIVE_TAG, ASSETS, Project, definitions, pairs, rollouts, verdicts
-from abstain_assets.rollouts.pools import provider_slot
+from abstain_assets.rollouts.pools import blocking_provider_slot, provider_slot
 from abstain_assets.rounds import scenarios_of
 from abstain_assets.taxonomy import Scenario
 from resources.lake import Lake
@@ -221,7 +222,7 @@ def test_runs_of_killed_commands_are_closed_and_their_slots_freed(tmp_path: Path
 
 
 def test_a_provider_takes_no_more_cells_at_once_than_its_pool_allows(tmp_path: Path) -> None:
-    """Two cells of one provider take turns in a pool of one; another provider does not wait."""
+    """Two cells and a judge of one provider take turns in a pool of one; another provider does not wait."""
     instance = Project.open(Settings(tmp_path)).instance
     instance.event_log_storage.set_concurrency_slots("provider-acme", 1)
     running: list[str] = []
@@ -229,17 +230,27 @@ def test_a_provider_takes_no_more_cells_at_once_than_its_pool_allows(tmp_path: P
 
     @dg.op
     def work(context: dg.OpExecutionContext) -> None:
+        def begin(provider: str) -> None:
+            running.append(provider)
+            most[provider] = max(most[provider], running.count(provider))
+
         async def cell(provider: str, name: str) -> None:
             async with provider_slot(context.instance, context.run, provider, name):
-                running.append(provider)
-                most[provider] = max(most[provider], running.count(provider))
+                begin(provider)
                 await asyncio.sleep(0.3)
                 running.remove(provider)
 
-        async def both() -> None:
-            await asyncio.gather(cell("acme", "a"), cell("acme", "b"), cell("other", "c"), cell("other", "d"))
+        def judge() -> None:
+            with blocking_provider_slot(context.instance, context.run, "acme", "judge"):
+                begin("acme")
+                time.sleep(0.3)
+                running.remove("acme")
 
-        asyncio.run(both())
+        async def all_at_once() -> None:
+            cells = [cell("acme", "a"), cell("acme", "b"), cell("other", "c"), cell("other", "d")]
+            await asyncio.gather(*cells, asyncio.to_thread(judge))
+
+        asyncio.run(all_at_once())
 
     @dg.job
     def job() -> None:

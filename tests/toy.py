@@ -3,13 +3,17 @@
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import environments
-from environments.runtime import registry
+from environments.runtime import Environment, registry
+from environments.runtime.records import Fault, JsonObject, Mount
+from environments.runtime.sandbox import Sandbox
 
 LIBRARY = Path(__file__).parent / "toys" / "library"
+LENDING = {"book_id": "B-3", "member_id": "M-1", "due_on": "2026-04-01"}
 
 
 def install(monkeypatch: pytest.MonkeyPatch, root: Path, edits: Iterable[tuple[str, str]] = (), name: str = "library") -> None:
@@ -37,3 +41,15 @@ def install(monkeypatch: pytest.MonkeyPatch, root: Path, edits: Iterable[tuple[s
     monkeypatch.setattr(registry, "load", lambda asked: load(asked))
     for module in (f"environments.{name}", f"environments.{name}.environment"):
         monkeypatch.delitem(sys.modules, module, raising=False)
+
+
+def world(name: str = "library") -> JsonObject:
+    return registry.load(name).example_state().dump()
+
+
+def fresh(name: str = "library") -> Environment[Any]:
+    return registry.load(name).load(world(name))
+
+
+def mounted(*faults: Fault, hidden: tuple[str, ...] = (), names: tuple[str, ...] = ("library",)) -> Sandbox:
+    return Sandbox(Mount(environments=names, hidden=hidden, faults=faults), {name: world(name) for name in names})

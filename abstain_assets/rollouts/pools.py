@@ -23,30 +23,31 @@ async def provider_slot(instance: dg.DagsterInstance, run: dg.DagsterRun, provid
         provider: names the pool.
         holder: who holds the slot, within the run.
     """
-    with InstanceConcurrencyContext(instance, run) as slots:
-        while not slots.claim(_pool(provider), holder):
-            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
-    try:
+    with _slot(instance, run, provider, holder) as pauses:
+        for seconds in pauses:
+            await asyncio.sleep(seconds)
         yield
-    finally:
-        _free(instance, run, holder)
 
 
 @contextmanager
 def blocking_provider_slot(instance: dg.DagsterInstance, run: dg.DagsterRun, provider: str, holder: str) -> Iterator[None]:
     """`provider_slot` for code that is not asynchronous."""
-    with InstanceConcurrencyContext(instance, run) as slots:
-        while not slots.claim(_pool(provider), holder):
-            time.sleep(_LOOK_AGAIN_SECONDS)
-    try:
+    with _slot(instance, run, provider, holder) as pauses:
+        for seconds in pauses:
+            time.sleep(seconds)
         yield
+
+
+@contextmanager
+def _slot(instance: dg.DagsterInstance, run: dg.DagsterRun, provider: str, holder: str) -> Iterator[Iterator[float]]:
+    """The pauses to make until the slot is held, in seconds. At the end the slot, or the place in the queue, is given up."""
+    try:
+        yield _pauses(instance, run, provider, holder)
     finally:
-        _free(instance, run, holder)
+        instance.event_log_storage.free_concurrency_slot_for_step(run.run_id, holder)
 
 
-def _pool(provider: str) -> str:
-    return f"provider-{provider}"
-
-
-def _free(instance: dg.DagsterInstance, run: dg.DagsterRun, holder: str) -> None:
-    instance.event_log_storage.free_concurrency_slot_for_step(run.run_id, holder)
+def _pauses(instance: dg.DagsterInstance, run: dg.DagsterRun, provider: str, holder: str) -> Iterator[float]:
+    with InstanceConcurrencyContext(instance, run) as slots:
+        while not slots.claim(f"provider-{provider}", holder):
+            yield _LOOK_AGAIN_SECONDS

@@ -93,8 +93,8 @@ class CountedModel(Model):
         return response
 
     def stream_response(self, *args: Any, **kwargs: Any) -> AsyncIterator[TResponseStreamEvent]:
-        """Nothing here streams."""
-        raise NotImplementedError
+        """Refused: a streamed answer would pass by the counting of requests and retries."""
+        raise TypeError("this model answers in one piece: use Runner.run, not Runner.run_streamed")
 
     def _hear(self, items: str | list[TResponseInputItem]) -> None:
         """Write down the tool results that came since the last reply."""
